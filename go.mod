@@ -1,0 +1,3 @@
+module github.com/mvclust/mvclust
+
+go 1.26.0

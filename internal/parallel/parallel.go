@@ -1,0 +1,48 @@
+// Package parallel spreads independent pieces of work over goroutines.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Threads returns n, or the number of usable processors where n is 0 or less.
+func Threads(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Blocks calls do(worker, lo, hi) for consecutive ranges [lo, hi) of at most
+// block items that together cover [0, n). Ranges are fixed by n and block alone
+// and are handed out in order, so whatever do computes for a range cannot depend
+// on the number of threads. worker is in [0, threads) and is never shared by two
+// calls at one time: it may index scratch space. Blocks stops early, and
+// returns the context's error, when ctx is done.
+func Blocks(ctx context.Context, threads, n, block int, do func(worker, lo, hi int)) error {
+	if n <= 0 {
+		return ctx.Err()
+	}
+	blocks := (n + block - 1) / block
+	threads = min(Threads(threads), blocks)
+	var next atomic.Int64
+	work := func(worker int) {
+		for ctx.Err() == nil {
+			b := int(next.Add(1)) - 1
+			if b >= blocks {
+				return
+			}
+			do(worker, b*block, min((b+1)*block, n))
+		}
+	}
+	var wg sync.WaitGroup
+	for w := 1; w < threads; w++ {
+		wg.Go(func() { work(w) })
+	}
+	work(0)
+	wg.Wait()
+	return ctx.Err()
+}
