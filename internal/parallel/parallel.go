@@ -46,3 +46,19 @@ func Blocks(ctx context.Context, threads, n, block int, do func(worker, lo, hi i
 	wg.Wait()
 	return ctx.Err()
 }
+
+// Counter returns a function that adds up the work done by all threads and
+// reports the sum to progress, one call at a time. A nil progress is allowed.
+func Counter(progress func(done int)) func(n int) {
+	if progress == nil {
+		return func(int) {}
+	}
+	var mu sync.Mutex
+	done := 0
+	return func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += n
+		progress(done)
+	}
+}

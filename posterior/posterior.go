@@ -1,0 +1,177 @@
+// Package posterior fuses what the views say about a pair of samples into one
+// probability that both belong to the same class (Eq. p_bayesian_new).
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/probability"
+)
+
+// Fusion is a way to make one probability of several.
+type Fusion int
+
+const (
+	// Symmetric is the posterior of Eq. p_bayesian_new: views that are
+	// independent given the class, and even prior odds.
+	Symmetric Fusion = iota
+	// Asymmetric is MPC's form, Eq. p_bayesian: the first view that both samples
+	// have gives the prior, every other one a likelihood ratio.
+	Asymmetric
+	// Max, Mean, Min and Multiply are the aggregations of the paper's ablation.
+	Max
+	Mean
+	Min
+	Multiply
+)
+
+var fusionNames = [...]string{"symmetric", "asymmetric", "max", "mean", "min", "multiply"}
+
+// ParseFusion returns the fusion of the given name.
+func ParseFusion(name string) (Fusion, error) {
+	for f, s := range fusionNames {
+		if s == name {
+			return Fusion(f), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown fusion %q; choose symmetric, asymmetric, max, mean, min or multiply", name)
+}
+
+// String returns the fusion's name, as ParseFusion reads it.
+func (f Fusion) String() string {
+	if f < 0 || int(f) >= len(fusionNames) {
+		return fmt.Sprintf("fusion(%d)", int(f))
+	}
+	return fusionNames[f]
+}
+
+// MarshalText writes the fusion's name.
+func (f Fusion) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads a fusion's name.
+func (f *Fusion) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFusion(string(text))
+	return err
+}
+
+// Settings steer the fusion. The zero value is the paper's.
+type Settings struct {
+	// Fusion is the way to make one probability of several.
+	Fusion Fusion
+	// Completion stands in for a view that one of the samples lacks, where the
+	// other views know how it goes with them: Eqs. f_joint_com1 to f_joint_com3.
+	Completion bool
+	// Clip keeps a view's probability within [Clip, 1-Clip], so that no view
+	// decides alone. 0 stands for DefaultClip.
+	Clip float64
+}
+
+// DefaultClip is the zero value's Clip.
+const DefaultClip = 1e-4
+
+// Estimator turns the similarities of a pair into a probability.
+type Estimator struct {
+	model *probability.Model
+	set   Settings
+}
+
+// New returns an estimator that uses what was learned.
+func New(model *probability.Model, set Settings) *Estimator {
+	if set.Clip == 0 {
+		set.Clip = DefaultClip
+	}
+	return &Estimator{model, set}
+}
+
+// Views writes to p what each view says of a pair with the given similarities,
+// by view; NaN where a similarity is NaN and nothing completes it.
+func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
+	for m, f := range e.model.Functions {
+		p[m] = math.NaN()
+		if w := similarity(m); w == w {
+			p[m] = e.clip(f.At(float64(w)))
+		}
+	}
+	if e.set.Completion {
+		e.complete(p, similarity)
+	}
+}
+
+// complete gives every missing view m the geometric mean of Fcross^(b)-(m) over
+// the views b that are there: the completion view f_c of Eqs. f_joint_com1 to 3,
+// which the paper writes for two such b.
+func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
+	for m := range p {
+		if p[m] == p[m] {
+			continue
+		}
+		sum, n := 0.0, 0
+		for b := range p {
+			w, cross := similarity(b), e.model.Cross[b][m]
+			if w == w && cross != nil {
+				sum += math.Log(e.clip(cross.At(float64(w))))
+				n++
+			}
+		}
+		if n > 1 {
+			p[m] = math.Exp(sum / float64(n))
+		}
+	}
+}
+
+// Fuse makes one probability of what the views say; NaN entries drop out. It
+// returns 0 where all are NaN: nothing speaks for the pair.
+func (e *Estimator) Fuse(p []float64) float64 {
+	logit, sum, product, low, high, n := 0.0, 0.0, 1.0, 1.0, 0.0, 0
+	for m, x := range p {
+		if x != x {
+			continue
+		}
+		logit += math.Log(x / (1 - x))
+		if e.set.Fusion == Asymmetric && n > 0 {
+			base := e.clip(e.model.BaseRate[m])
+			logit -= math.Log(base / (1 - base))
+		}
+		sum += x
+		product *= x
+		low, high = min(low, x), max(high, x)
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	switch e.set.Fusion {
+	case Max:
+		return high
+	case Mean:
+		return sum / float64(n)
+	case Min:
+		return low
+	case Multiply:
+		return product
+	default:
+		return 1 / (1 + math.Exp(-logit))
+	}
+}
+
+func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e.set.Clip) }
+
+// Pairs returns the probability of every pair, given the similarities by view
+// and pair number.
+func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int) ([]float64, error) {
+	out := make([]float64, len(similarities[0]))
+	err := parallel.Blocks(ctx, threads, len(out), 4096, func(_, lo, hi int) {
+		p := make([]float64, len(similarities))
+		for t := lo; t < hi; t++ {
+			e.Views(p, func(m int) float32 { return similarities[m][t] })
+			out[t] = e.Fuse(p)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,147 @@
+// Package probability learns, for every view, the function that turns a
+// similarity into the probability that two samples belong to the same class
+// (the self-learning probability function, Eqs. f_function to loss_2).
+//
+// There are no labels to learn from. What is known is that all views look at the
+// same pairs. Take the pairs of one segment of one view, that is, pairs about
+// equally similar there. A fixed share of them is of the same class, whichever
+// view is asked, so three estimates of that share should agree:
+//
+//	Fsingle  what the view itself says: f at the segment        Eq. f_single
+//	Fcross   what another view says of these pairs, on average  Eq. f_cross
+//	Fmulti   what all views together say of them, on average    Eq. f_multi
+//
+// Learning moves the functions until they do, while the constraint loss keeps
+// the least similar pairs near 0 and the most similar ones near 1, and every
+// function rising.
+package probability
+
+import (
+	"context"
+	"math"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+)
+
+// Model is what was learned.
+type Model struct {
+	// Functions holds f^(m), by view.
+	Functions []Function
+	// Cross holds, at [m][b], what similarity in view m tells of the probability
+	// in view b: Fcross^(m)-(b). It is nil on the diagonal and where no training
+	// pair has both views.
+	Cross [][]*Function
+	// BaseRate is the mean of f^(m) over the training pairs, by view: the
+	// function's own estimate of P(e=1) among them.
+	BaseRate []float64
+	// Curve is the loss before every epoch, and after the last.
+	Curve []Losses
+}
+
+// Losses are the parts of the loss at one epoch.
+type Losses struct {
+	// Total is lambda x (Single + Cross) + Constraint, Eq. loss_all.
+	Total float64 `json:"total"`
+	// Single and Cross are the terms of the consistency loss, with the factors
+	// of Eq. loss_1 or Eq. loss_fz.
+	Single float64 `json:"single"`
+	Cross  float64 `json:"cross"`
+	// Constraint is Eq. loss_2.
+	Constraint float64 `json:"constraint"`
+}
+
+// Learn learns the functions from the similarities of the training pairs, by
+// view and pair number; NaN marks a pair that lacks the view. Every view must
+// have a pair. progress, if not nil, is called after every epoch.
+func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch, epochs int)) (*Model, error) {
+	set = set.withDefaults(len(similarities[0]))
+	o := newObjective(similarities, set, threads)
+	x := o.start()
+	var curve []Losses
+	if !set.Untrained {
+		gradient := o.zeros()
+		velocity := o.zeros()
+		for epoch := range set.Epochs {
+			loss, err := o.eval(ctx, x, gradient)
+			if err != nil {
+				return nil, err
+			}
+			curve = append(curve, loss)
+			for m := range x {
+				for i := range x[m] {
+					g := gradient[m][i] + set.Decay*x[m][i]
+					velocity[m][i] = set.Momentum*velocity[m][i] + g
+					x[m][i] -= set.Rate * velocity[m][i]
+				}
+				project(x[m])
+			}
+			if progress != nil {
+				progress(epoch+1, set.Epochs)
+			}
+		}
+	}
+	loss, err := o.eval(ctx, x, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.model(x, append(curve, loss)), nil
+}
+
+// project replaces f by the nearest function, in the least squares sense, that
+// never falls and stays in [0, 1]: the mandatory monotonic constraint of Eq.
+// f_function, by pooling adjacent violators.
+func project(f []float64) {
+	type block struct {
+		sum   float64
+		count int
+	}
+	blocks := make([]block, 0, len(f))
+	for _, x := range f {
+		b := block{x, 1}
+		for len(blocks) > 0 {
+			last := blocks[len(blocks)-1]
+			if last.sum*float64(b.count) <= b.sum*float64(last.count) {
+				break
+			}
+			b = block{b.sum + last.sum, b.count + last.count}
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, b)
+	}
+	i := 0
+	for _, b := range blocks {
+		mean := min(1, max(0, b.sum/float64(b.count)))
+		for range b.count {
+			f[i] = mean
+			i++
+		}
+	}
+}
+
+// withDefaults fills in the zero fields, for a training set of the given size.
+func (s Settings) withDefaults(pairs int) Settings {
+	if s.Segments == 0 {
+		s.Segments = max(50, min(pairs/250, 1000))
+	}
+	def := func(x *float64, value float64) {
+		if *x == 0 {
+			*x = value
+		}
+	}
+	def(&s.Lambda, DefaultLambda)
+	def(&s.Rate, DefaultRate)
+	def(&s.Momentum, DefaultMomentum)
+	def(&s.Decay, DefaultDecay)
+	count := func(x *int, value int) {
+		if *x == 0 {
+			*x = value
+		}
+	}
+	count(&s.Low, DefaultLow)
+	count(&s.High, DefaultHigh)
+	count(&s.Epochs, DefaultEpochs)
+	return s
+}
+
+var _ = math.Abs
+var _ = parallel.Threads

@@ -1,0 +1,65 @@
+package probability
+
+import "slices"
+
+// segments cuts the training pairs of one view into parts of equal size by
+// rising similarity (Eq. f_function, |z_i| = T/I).
+type segments struct {
+	mean  []float64 // similarity of a segment: x_i
+	count []float64 // pairs in a segment: |z_i|
+	start []float64 // the straight line from 0 to 1: the initial f
+	of    []int32   // pair -> segment, -1 where the pair lacks the view
+}
+
+// cut makes at most parts segments. Pairs of equal similarity are never parted,
+// so that a pair's segment depends on its similarity alone; sparse data, where
+// many similarities are exactly zero, has fewer and unequal segments for it.
+func cut(similarity []float32, parts int) *segments {
+	s := &segments{of: make([]int32, len(similarity))}
+	rank := make([]int32, 0, len(similarity))
+	for t, x := range similarity {
+		s.of[t] = -1
+		if x == x {
+			rank = append(rank, int32(t))
+		}
+	}
+	slices.SortFunc(rank, func(a, b int32) int {
+		switch x, y := similarity[a], similarity[b]; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return int(a) - int(b)
+	})
+	n := len(rank)
+	parts = max(1, min(parts, n))
+	var middle []float64 // mean rank of a segment
+	lo := 0
+	for part := 1; part <= parts; part++ {
+		hi := part * n / parts
+		if hi <= lo {
+			continue // swallowed by a run of equal similarities
+		}
+		for hi < n && similarity[rank[hi]] == similarity[rank[hi-1]] {
+			hi++
+		}
+		sum := 0.0
+		for _, t := range rank[lo:hi] {
+			s.of[t] = int32(len(s.mean))
+			sum += float64(similarity[t])
+		}
+		s.mean = append(s.mean, sum/float64(hi-lo))
+		s.count = append(s.count, float64(hi-lo))
+		middle = append(middle, float64(lo+hi)/2)
+		lo = hi
+	}
+	s.start = make([]float64, len(middle))
+	for i, m := range middle {
+		s.start[i] = 0.5
+		if last := len(middle) - 1; last > 0 {
+			s.start[i] = (m - middle[0]) / (middle[last] - middle[0])
+		}
+	}
+	return s
+}

@@ -1,0 +1,60 @@
+package probability
+
+import "fmt"
+
+// Loss is a form of the consistency loss.
+type Loss int
+
+const (
+	// Mixed holds Fsingle and Fcross to Fmix, Eq. loss_1: the paper's choice.
+	Mixed Loss = iota
+	// Direct holds Fsingle to Fmulti and to Fcross, Eq. loss_fz.
+	Direct
+)
+
+// Settings steer the learning. The zero value gives the defaults.
+type Settings struct {
+	// Segments is I, the number of segments of a probability function. 0 stands
+	// for one segment per 250 training pairs, between 50 and 1000.
+	Segments int
+	// Lambda weighs the consistency loss against the constraint loss, Eq.
+	// loss_all. 0 stands for 20.
+	Lambda float64
+	// Low is indi: how many of the lowest segments are drawn to 0. 0 stands for 10.
+	Low int
+	// High is indj+1: how many of the highest segments are drawn to 1. 0 stands
+	// for 4.
+	High int
+	// Epochs is the number of SGD steps. 0 stands for DefaultEpochs.
+	Epochs int
+	// Rate is the learning rate. 0 stands for 0.001.
+	Rate float64
+	// Momentum is SGD's momentum. 0 stands for 0.9.
+	Momentum float64
+	// Decay is SGD's weight decay. 0 stands for 0.00005.
+	Decay float64
+	// Loss is the form of the consistency loss.
+	Loss Loss
+	// WithoutSingle drops the term of Fsingle: L_consistency1 of Eq. loss_1, the
+	// term of Fmulti in Eq. loss_fz.
+	WithoutSingle bool
+	// WithoutCross drops the term of Fcross, L_consistency2.
+	WithoutCross bool
+	// WithoutConstraint drops the constraint loss, Eq. loss_2.
+	WithoutConstraint bool
+	// Untrained keeps the straight line that the learning starts from.
+	Untrained bool
+}
+
+// Defaults of Settings.
+const (
+	DefaultLambda   = 20
+	DefaultLow      = 10
+	DefaultHigh     = 4
+	DefaultEpochs   = 1000
+	DefaultRate     = 0.001
+	DefaultMomentum = 0.9
+	DefaultDecay    = 0.00005
+)
+
+var _ = fmt.Sprint
