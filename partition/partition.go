@@ -3,12 +3,14 @@
 package partition
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/option"
 )
 
 // Settings steer the search. The zero value gives the defaults.
@@ -25,6 +27,14 @@ const (
 	DefaultSweeps = 20
 	DefaultClip   = 1e-4
 )
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	return option.First(
+		option.Default("sweeps", &s.Sweeps, DefaultSweeps, 1, 1_000_000),
+		option.Default("edge-clip", &s.Clip, DefaultClip, 1e-12, 0.49),
+	)
+}
 
 // Sweep is one pass over the samples.
 type Sweep struct {
@@ -51,11 +61,8 @@ type Result struct {
 // of g enter the sum; the cost of joining a cluster is thus a sum over a
 // sample's edges, and a sweep takes time in proportion to their number.
 func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
-	if set.Sweeps == 0 {
-		set.Sweeps = DefaultSweeps
-	}
-	if set.Clip == 0 {
-		set.Clip = DefaultClip
+	if err := set.Resolve(); err != nil {
+		return nil, err
 	}
 	n := g.Samples()
 	cost := make([]float64, len(g.Weight))
@@ -155,31 +162,26 @@ func (s *state) objective() float64 {
 
 // Number renames labels to 0, 1, ... by falling size of their clusters and, among
 // equals, by the first sample.
-func Number(label []int32) []int {
-	type cluster struct{ size, first int }
-	clusters := map[int32]*cluster{}
-	var seen []int32
-	for i, l := range label {
-		if clusters[l] == nil {
-			clusters[l] = &cluster{first: i}
-			seen = append(seen, l)
+func Number[L comparable](labels []L) []int {
+	type cluster struct{ size, first, name int }
+	clusters := map[L]*cluster{}
+	var seen []*cluster
+	for i, l := range labels {
+		c := clusters[l]
+		if c == nil {
+			c = &cluster{first: i}
+			clusters[l] = c
+			seen = append(seen, c)
 		}
-		clusters[l].size++
+		c.size++
 	}
-	slices.SortFunc(seen, func(a, b int32) int {
-		x, y := clusters[a], clusters[b]
-		if x.size != y.size {
-			return y.size - x.size
-		}
-		return x.first - y.first
-	})
-	name := map[int32]int{}
-	for rank, l := range seen {
-		name[l] = rank
+	slices.SortFunc(seen, func(a, b *cluster) int { return cmp.Or(b.size-a.size, a.first-b.first) })
+	for name, c := range seen {
+		c.name = name
 	}
-	out := make([]int, len(label))
-	for i, l := range label {
-		out[i] = name[l]
+	out := make([]int, len(labels))
+	for i, l := range labels {
+		out[i] = clusters[l].name
 	}
 	return out
 }

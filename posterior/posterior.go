@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/probability"
 )
@@ -72,6 +73,14 @@ type Settings struct {
 // DefaultClip is the zero value's Clip.
 const DefaultClip = 1e-4
 
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	if int(s.Fusion) < 0 || int(s.Fusion) >= len(fusionNames) {
+		return option.Errorf("fusion", "unknown %v", s.Fusion)
+	}
+	return option.Default("function-clip", &s.Clip, DefaultClip, 1e-12, 0.49)
+}
+
 // Estimator turns the similarities of a pair into a probability.
 type Estimator struct {
 	model *probability.Model
@@ -79,11 +88,11 @@ type Estimator struct {
 }
 
 // New returns an estimator that uses what was learned.
-func New(model *probability.Model, set Settings) *Estimator {
-	if set.Clip == 0 {
-		set.Clip = DefaultClip
+func New(model *probability.Model, set Settings) (*Estimator, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
 	}
-	return &Estimator{model, set}
+	return &Estimator{model, set}, nil
 }
 
 // Views writes to p what each view says of a pair with the given similarities,
@@ -160,15 +169,17 @@ func (e *Estimator) Fuse(p []float64) float64 {
 func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e.set.Clip) }
 
 // Pairs returns the probability of every pair, given the similarities by view
-// and pair number.
-func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int) ([]float64, error) {
+// and pair number. progress, if not nil, is called with the number of pairs done.
+func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float64, error) {
 	out := make([]float64, len(similarities[0]))
+	tick := parallel.Counter(progress)
 	err := parallel.Blocks(ctx, threads, len(out), 4096, func(_, lo, hi int) {
 		p := make([]float64, len(similarities))
 		for t := lo; t < hi; t++ {
 			e.Views(p, func(m int) float32 { return similarities[m][t] })
 			out[t] = e.Fuse(p)
 		}
+		tick(hi - lo)
 	})
 	if err != nil {
 		return nil, err

@@ -18,9 +18,6 @@ package probability
 
 import (
 	"context"
-	"math"
-
-	"github.com/mvclust/mvclust/internal/parallel"
 )
 
 // Model is what was learned.
@@ -53,8 +50,13 @@ type Losses struct {
 // Learn learns the functions from the similarities of the training pairs, by
 // view and pair number; NaN marks a pair that lacks the view. Every view must
 // have a pair. progress, if not nil, is called after every epoch.
-func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch, epochs int)) (*Model, error) {
-	set = set.withDefaults(len(similarities[0]))
+func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch int)) (*Model, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	if set.Segments == 0 {
+		set.Segments = defaultSegments(len(similarities[0]))
+	}
 	o := newObjective(similarities, set, threads)
 	x := o.start()
 	var curve []Losses
@@ -76,7 +78,7 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 				project(x[m])
 			}
 			if progress != nil {
-				progress(epoch+1, set.Epochs)
+				progress(epoch + 1)
 			}
 		}
 	}
@@ -117,31 +119,3 @@ func project(f []float64) {
 		}
 	}
 }
-
-// withDefaults fills in the zero fields, for a training set of the given size.
-func (s Settings) withDefaults(pairs int) Settings {
-	if s.Segments == 0 {
-		s.Segments = max(50, min(pairs/250, 1000))
-	}
-	def := func(x *float64, value float64) {
-		if *x == 0 {
-			*x = value
-		}
-	}
-	def(&s.Lambda, DefaultLambda)
-	def(&s.Rate, DefaultRate)
-	def(&s.Momentum, DefaultMomentum)
-	def(&s.Decay, DefaultDecay)
-	count := func(x *int, value int) {
-		if *x == 0 {
-			*x = value
-		}
-	}
-	count(&s.Low, DefaultLow)
-	count(&s.High, DefaultHigh)
-	count(&s.Epochs, DefaultEpochs)
-	return s
-}
-
-var _ = math.Abs
-var _ = parallel.Threads

@@ -1,6 +1,6 @@
 package probability
 
-import "fmt"
+import "github.com/mvclust/mvclust/internal/option"
 
 // Loss is a form of the consistency loss.
 type Loss int
@@ -57,4 +57,26 @@ const (
 	DefaultDecay    = 0.00005
 )
 
-var _ = fmt.Sprint
+// Resolve fills in the defaults and checks the ranges. It leaves Segments at 0,
+// whose meaning depends on the number of pairs.
+func (s *Settings) Resolve() error {
+	if s.Segments < 0 || s.Segments > 100_000 {
+		return option.Errorf("segments", "%d is not between 1 and 100000", s.Segments)
+	}
+	if s.Loss != Mixed && s.Loss != Direct {
+		return option.Errorf("loss", "unknown %d", s.Loss)
+	}
+	return option.First(
+		option.Default("lambda", &s.Lambda, DefaultLambda, 0, 1e9),
+		option.Default("low", &s.Low, DefaultLow, 0, 100_000),
+		option.Default("high", &s.High, DefaultHigh, 0, 100_000),
+		option.Default("epochs", &s.Epochs, DefaultEpochs, 1, 10_000_000),
+		option.Default("rate", &s.Rate, DefaultRate, 0, 1e3),
+		option.Default("momentum", &s.Momentum, DefaultMomentum, 0, 1),
+		option.Default("decay", &s.Decay, DefaultDecay, 0, 1),
+	)
+}
+
+// defaultSegments returns the number of segments for a training set of the given
+// size.
+func defaultSegments(pairs int) int { return max(50, min(pairs/250, 1000)) }

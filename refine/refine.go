@@ -4,11 +4,77 @@ package refine
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 )
+
+// Settings steer the refinement. The zero value is the paper's: path propagation
+// and then one round of co-neighbour propagation.
+type Settings struct {
+	// WithoutPaths leaves out path propagation.
+	WithoutPaths bool
+	// Neighbours is how many of a sample's neighbours co-neighbour propagation
+	// looks at, k. It must be positive where there is a round.
+	Neighbours int
+	// WithoutCoNeighbours leaves out co-neighbour propagation.
+	WithoutCoNeighbours bool
+	// Rounds is how often co-neighbour propagation is applied. 0 stands for 1, as
+	// in the paper.
+	Rounds int
+}
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	return option.First(
+		option.Default("co-neighbors", &s.Neighbours, s.Neighbours, 1, math.MaxInt32),
+		option.Default("rounds", &s.Rounds, 1, 1, 100),
+	)
+}
+
+// Steps returns how many times Graph goes over the samples.
+func (s Settings) Steps() int {
+	steps := 0
+	if !s.WithoutPaths {
+		steps++
+	}
+	if !s.WithoutCoNeighbours {
+		steps += max(1, s.Rounds)
+	}
+	return steps
+}
+
+// Graph applies the refinement to g. progress, if not nil, is called with the
+// number of samples done, each counted once per step.
+func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*graph.Graph, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	before := 0
+	offset := func() func(done int) {
+		if progress == nil {
+			return nil
+		}
+		from := before
+		before += g.Samples()
+		return func(done int) { progress(from + done) }
+	}
+	var err error
+	if !set.WithoutPaths {
+		if g, err = Paths(ctx, g, threads, offset()); err != nil {
+			return nil, err
+		}
+	}
+	for round := 0; round < set.Rounds && !set.WithoutCoNeighbours; round++ {
+		if g, err = CoNeighbours(ctx, g, set.Neighbours, threads, offset()); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
 
 // Paths returns the graph in which every edge is at least as probable as the
 // best detour over one common neighbour, Eq. pb_optpath:

@@ -1,0 +1,352 @@
+// Package mvclust groups samples that are described in several ways, without
+// being told how many groups there are and with some descriptions missing.
+//
+// It implements SLS-MPC, self-learning symmetric multi-view probabilistic
+// clustering. Fit runs the whole method, one package per stage:
+//
+//	view         the input: the same samples as rows of several matrices
+//	similarity   how alike two samples are in one view
+//	neighbour    the K nearest neighbours of every sample in one view
+//	pair         the pairs that are neighbours in some view
+//	probability  learns, without labels, P(same class | similarity) for each view
+//	posterior    fuses the views' probabilities of a pair into one
+//	refine       corrects it by the paths and the common neighbours around the pair
+//	partition    moves samples between clusters while the joint probability rises
+//
+// Every stage is usable on its own. Package score compares a partition with the
+// truth, package synth makes data to try things on.
+package mvclust
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/pair"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+// Version is the version of the module.
+const Version = "0.1.0"
+
+// View is one description of the samples; see package view.
+type View = view.View
+
+// InputError is the error of Fit for views that cannot be used; see package view.
+type InputError = view.InputError
+
+// NewView returns a view of samples x dims values, row after row. A row that is
+// NaN throughout marks a sample that lacks the view.
+func NewView(name string, samples, dims int, data []float32) (*View, error) {
+	return view.New(name, samples, dims, data)
+}
+
+// ViewFromRows returns a view with a copy of rows; a nil row marks a sample that
+// lacks the view.
+func ViewFromRows[T float32 | float64](name string, rows [][]T) (*View, error) {
+	return view.FromRows(name, rows)
+}
+
+// Result is a clustering and how it came about. Samples are numbered as in the
+// views.
+type Result struct {
+	// Labels holds the cluster of every sample, numbered from 0 by falling size.
+	Labels []int
+	// Confidence says how sure each label is, in [0, 1]; partition.Confidence has
+	// the formula.
+	Confidence []float64
+	// Sizes holds the number of samples of every cluster.
+	Sizes []int
+	// Model holds the learned probability functions and the learning curve.
+	Model *probability.Model
+	// Graph holds the refined pair probabilities.
+	Graph *graph.Graph
+	// Trace tells what every stage did.
+	Trace Trace
+}
+
+// Trace tells what the stages of a run did.
+type Trace struct {
+	// Stages holds the time that each stage took, in order.
+	Stages []Timing
+	// Neighbours is the number of neighbours that were sought, by view: fewer
+	// than asked for where fewer samples have the view.
+	Neighbours []int
+	// Zero counts, by view, the samples whose row is all zeros, which count as
+	// missing under the cosine metric; FirstZero is the first of them, or -1.
+	Zero, FirstZero []int
+	// Pairs is the number of training pairs, T.
+	Pairs int
+	// Edges is the number of pairs with a refined probability.
+	Edges int
+	// Sweeps holds the moves and the objective of every sweep of the partition.
+	Sweeps []partition.Sweep
+}
+
+// Timing is the time that a stage took.
+type Timing struct {
+	Stage    Stage
+	Duration time.Duration
+}
+
+// Fit clusters the samples that views describe. All views must have the same
+// number of samples, at least three. The views are not changed.
+//
+// The same views, options and seed give the same result, whatever the number of
+// threads. The errors of Fit are *InputError for unusable views, *OptionError
+// for unusable options, and the context's own when ctx is done, which Fit heeds
+// within a fraction of a second.
+func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
+	r, err := newRun(ctx, views, opt)
+	if err != nil {
+		return nil, err
+	}
+	spaces, err := r.spaces()
+	if err != nil {
+		return nil, err
+	}
+	lists, err := r.neighbours(spaces)
+	if err != nil {
+		return nil, err
+	}
+	pairs, similarities, err := r.pairs(lists, spaces)
+	if err != nil {
+		return nil, err
+	}
+	model, err := r.learn(similarities)
+	if err != nil {
+		return nil, err
+	}
+	fused, err := r.fuse(model, pairs, similarities)
+	if err != nil {
+		return nil, err
+	}
+	refined, err := r.refine(fused)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.partition(refined)
+	if err != nil {
+		return nil, err
+	}
+	return r.result(model, refined, found), nil
+}
+
+// run is one call of Fit. The stages work on renumbered samples, sample order[i]
+// of the views being number i: since every tie is broken by number, the order
+// decides all ties, and a result depends on how the samples are stored only
+// through it.
+type run struct {
+	ctx   context.Context
+	views []*View
+	opt   Options
+	order []int
+	trace Trace
+}
+
+func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
+	if err := checkViews(views); err != nil {
+		return nil, err
+	}
+	n := views[0].Samples
+	opt, err := opt.resolve(len(views), n)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{ctx: ctx, views: views, opt: opt, order: opt.Order}
+	if r.order == nil {
+		r.order = r.random(orderStream).Perm(n)
+	}
+	return r, nil
+}
+
+// checkViews reports views that cannot be clustered together.
+func checkViews(views []*View) error {
+	if len(views) == 0 {
+		return &InputError{Row: -1, Problem: "there is no view; pass at least one"}
+	}
+	n := views[0].Samples
+	for _, v := range views {
+		if err := v.Validate(); err != nil {
+			return err
+		}
+		if v.Samples != n {
+			return &InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("%d samples where %s has %d; give every view one row per sample, in the same order", v.Samples, views[0].Name, n)}
+		}
+	}
+	if n < 3 {
+		return &InputError{Row: -1, Problem: fmt.Sprintf("%d samples are too few to cluster; give at least 3", n)}
+	}
+	return nil
+}
+
+// Streams of random numbers, so that one stage's use does not shift another's.
+const (
+	orderStream = iota + 1
+	partitionStream
+)
+
+func (r *run) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opt.Seed, stream)) }
+
+// stage times do and reports its progress.
+func (r *run) stage(stage Stage, total int, do func(progress func(done int)) error) error {
+	report := func(done, total int) {
+		if r.opt.Progress != nil {
+			r.opt.Progress(Progress{stage, done, total})
+		}
+	}
+	start := time.Now()
+	report(0, total)
+	if err := do(func(done int) { report(done, total) }); err != nil {
+		return err
+	}
+	report(total, total)
+	r.trace.Stages = append(r.trace.Stages, Timing{stage, time.Since(start)})
+	return nil
+}
+
+func (r *run) spaces() ([]*similarity.Space, error) {
+	spaces := make([]*similarity.Space, len(r.views))
+	err := r.stage(StagePrepare, len(r.views), func(progress func(int)) error {
+		for m, v := range r.views {
+			s, err := similarity.NewSpace(v, r.opt.metric(m), r.order)
+			if err != nil {
+				return err
+			}
+			spaces[m] = s
+			r.trace.Zero = append(r.trace.Zero, s.Zero)
+			r.trace.FirstZero = append(r.trace.FirstZero, s.FirstZero)
+			progress(m + 1)
+		}
+		return r.ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, sample := range r.order {
+		if !slices.ContainsFunc(spaces, func(s *similarity.Space) bool { return s.Has(i) }) {
+			return nil, r.viewless(sample)
+		}
+	}
+	return spaces, nil
+}
+
+// viewless says why a sample has no view to be compared in.
+func (r *run) viewless(sample int) error {
+	for _, v := range r.views {
+		if v.Has(sample) {
+			return &InputError{View: v.Name, Row: sample, Problem: "is all zeros, which has no cosine, and the sample has no other view; remove the sample, or choose the l1, l2 or l3 metric"}
+		}
+	}
+	return &InputError{Row: sample, Problem: "is missing from every view; remove the sample, or give it at least one view"}
+}
+
+func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error) {
+	lists := make([]*neighbour.Lists, len(spaces))
+	total := 0
+	for _, s := range spaces {
+		total += s.Count()
+	}
+	err := r.stage(StageNeighbours, total, func(progress func(int)) error {
+		before := 0
+		for m, s := range spaces {
+			l, err := neighbour.Search(r.ctx, s, r.opt.Neighbours, r.opt.Threads, func(done int) { progress(before + done) })
+			if err != nil {
+				return err
+			}
+			lists[m] = l
+			r.trace.Neighbours = append(r.trace.Neighbours, min(r.opt.Neighbours, s.Count()-1))
+			before += s.Count()
+		}
+		return nil
+	})
+	return lists, err
+}
+
+func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space) (*pair.Set, [][]float32, error) {
+	pairs := pair.Union(lists...)
+	r.trace.Pairs = pairs.Len()
+	var similarities [][]float32
+	err := r.stage(StagePairs, pairs.Len(), func(progress func(int)) (err error) {
+		similarities, err = pairs.Similarities(r.ctx, spaces, r.opt.Threads, progress)
+		return err
+	})
+	return pairs, similarities, err
+}
+
+func (r *run) learn(similarities [][]float32) (*probability.Model, error) {
+	var model *probability.Model
+	err := r.stage(StageLearn, r.opt.Learning.Epochs, func(progress func(int)) (err error) {
+		model, err = probability.Learn(r.ctx, similarities, r.opt.Learning, r.opt.Threads, progress)
+		return err
+	})
+	return model, err
+}
+
+func (r *run) fuse(model *probability.Model, pairs *pair.Set, similarities [][]float32) (*graph.Graph, error) {
+	var fused *graph.Graph
+	err := r.stage(StageFuse, pairs.Len(), func(progress func(int)) error {
+		estimator, err := posterior.New(model, r.opt.Posterior)
+		if err != nil {
+			return err
+		}
+		p, err := estimator.Pairs(r.ctx, similarities, r.opt.Threads, progress)
+		if err != nil {
+			return err
+		}
+		fused = graph.FromPairs(pairs, p)
+		return nil
+	})
+	return fused, err
+}
+
+func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {
+	var refined *graph.Graph
+	err := r.stage(StageRefine, r.opt.Refinement.Steps()*fused.Samples(), func(progress func(int)) (err error) {
+		refined, err = refine.Graph(r.ctx, fused, r.opt.Refinement, r.opt.Threads, progress)
+		return err
+	})
+	return refined, err
+}
+
+func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
+	r.trace.Edges = refined.Edges()
+	var found *partition.Result
+	err := r.stage(StagePartition, r.opt.Partition.Sweeps, func(progress func(int)) (err error) {
+		found, err = partition.Find(r.ctx, refined, r.opt.Partition, r.random(partitionStream), progress)
+		return err
+	})
+	return found, err
+}
+
+// result numbers everything as the views do.
+func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) *Result {
+	labels := make([]int, len(r.order))
+	for i, sample := range r.order {
+		labels[sample] = found.Labels[i]
+	}
+	r.trace.Sweeps = found.Sweeps
+	result := &Result{
+		Labels: partition.Number(labels),
+		Model:  model,
+		Graph:  refined.Renumber(r.order),
+		Trace:  r.trace,
+	}
+	result.Confidence = partition.Confidence(result.Graph, result.Labels)
+	for _, l := range result.Labels {
+		for l >= len(result.Sizes) {
+			result.Sizes = append(result.Sizes, 0)
+		}
+		result.Sizes[l]++
+	}
+	return result
+}

@@ -1,0 +1,122 @@
+package mvclust
+
+import (
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/similarity"
+)
+
+// Options steer Fit. The zero value runs the paper's method with the default
+// number of neighbours.
+type Options struct {
+	// Neighbours is K, the number of nearest neighbours per view whose pairs are
+	// looked at; the best value is near the size of the classes. 0 stands for
+	// DefaultNeighbours, or one fewer than the samples where that is less.
+	Neighbours int
+	// Metrics holds the similarity measure of every view, or one for all. nil
+	// stands for cosine.
+	Metrics []similarity.Metric
+	// Learning steers how the probability functions are learned.
+	Learning probability.Settings
+	// Posterior steers how a pair's views are fused.
+	Posterior posterior.Settings
+	// Refinement steers the graph refinement. Its Neighbours is k, where 0 stands
+	// for K.
+	Refinement refine.Settings
+	// Partition steers the search for the clusters.
+	Partition partition.Settings
+	// Seed decides all that is drawn at random.
+	Seed uint64
+	// Order decides ties and moves: it holds every sample once, the earlier
+	// winning. Permute the samples and Order alike, and the clusters are the same
+	// samples. nil stands for an order drawn from Seed.
+	Order []int
+	// Threads bounds the goroutines that compute at a time; 0 stands for
+	// GOMAXPROCS. It does not change the result.
+	Threads int
+	// Progress, if not nil, is called now and then, by one goroutine at a time.
+	// It should return quickly.
+	Progress func(Progress)
+}
+
+// DefaultNeighbours is the number of neighbours where none is asked for.
+const DefaultNeighbours = 20
+
+// Stage is a step of Fit.
+type Stage string
+
+// The stages of Fit, in order.
+const (
+	StagePrepare    Stage = "prepare"
+	StageNeighbours Stage = "neighbours"
+	StagePairs      Stage = "pairs"
+	StageLearn      Stage = "learn"
+	StageFuse       Stage = "fuse"
+	StageRefine     Stage = "refine"
+	StagePartition  Stage = "partition"
+)
+
+// Progress says how far a stage is. A stage may end before Done reaches Total:
+// then a last report has both equal.
+type Progress struct {
+	Stage       Stage
+	Done, Total int
+}
+
+// OptionError says which option cannot be used and why.
+type OptionError = option.Error
+
+func (o Options) metric(m int) similarity.Metric {
+	switch len(o.Metrics) {
+	case 0:
+		return similarity.Cosine
+	case 1:
+		return o.Metrics[0]
+	default:
+		return o.Metrics[m]
+	}
+}
+
+// resolve checks the options for a number of views and samples and fills in what
+// is left at zero.
+func (o Options) resolve(views, samples int) (Options, error) {
+	bad := func(name, format string, args ...any) (Options, error) {
+		return o, option.Errorf(name, format, args...)
+	}
+	switch {
+	case o.Neighbours < 0 || o.Neighbours >= samples:
+		return bad("neighbours", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
+	case o.Neighbours == 0:
+		o.Neighbours = min(DefaultNeighbours, samples-1)
+	}
+	if n := len(o.Metrics); n > 1 && n != views {
+		return bad("metric", "%d metrics for %d views; give one for all, or one per view", n, views)
+	}
+	for _, m := range o.Metrics {
+		if _, err := similarity.ParseMetric(m.String()); err != nil {
+			return bad("metric", "%v", err)
+		}
+	}
+	if o.Refinement.Neighbours == 0 {
+		o.Refinement.Neighbours = o.Neighbours
+	}
+	if err := option.First(o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve()); err != nil {
+		return o, err
+	}
+	if o.Order != nil {
+		if len(o.Order) != samples {
+			return bad("order", "%d entries for %d samples; list every sample once", len(o.Order), samples)
+		}
+		seen := make([]bool, samples)
+		for _, i := range o.Order {
+			if i < 0 || i >= samples || seen[i] {
+				return bad("order", "sample %d is out of range or listed twice; list every sample from 0 to %d once", i, samples-1)
+			}
+			seen[i] = true
+		}
+	}
+	return o, nil
+}
