@@ -71,8 +71,8 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 			curve = append(curve, loss)
 			for m := range x {
 				for i := range x[m] {
-					g := gradient[m][i] + set.Decay*x[m][i]
-					velocity[m][i] = set.Momentum*velocity[m][i] + g
+					g := gradient[m][i] + max(0, set.Decay)*x[m][i]
+					velocity[m][i] = max(0, set.Momentum)*velocity[m][i] + g
 					x[m][i] -= set.Rate * velocity[m][i]
 				}
 				project(x[m])

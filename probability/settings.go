@@ -20,18 +20,19 @@ type Settings struct {
 	// Lambda weighs the consistency loss against the constraint loss, Eq.
 	// loss_all. 0 stands for 20.
 	Lambda float64
-	// Low is indi: how many of the lowest segments are drawn to 0. 0 stands for 10.
+	// Low is indi: how many of the lowest segments are drawn to 0. 0 stands for 10,
+	// a negative number for none.
 	Low int
 	// High is indj+1: how many of the highest segments are drawn to 1. 0 stands
-	// for 4.
+	// for 4, a negative number for none.
 	High int
 	// Epochs is the number of SGD steps. 0 stands for DefaultEpochs.
 	Epochs int
 	// Rate is the learning rate. 0 stands for 0.001.
 	Rate float64
-	// Momentum is SGD's momentum. 0 stands for 0.9.
+	// Momentum is SGD's momentum. 0 stands for 0.9, a negative number for none.
 	Momentum float64
-	// Decay is SGD's weight decay. 0 stands for 0.00005.
+	// Decay is SGD's weight decay. 0 stands for 0.00005, a negative number for none.
 	Decay float64
 	// Loss is the form of the consistency loss.
 	Loss Loss
@@ -68,12 +69,12 @@ func (s *Settings) Resolve() error {
 	}
 	return option.First(
 		option.Default("lambda", &s.Lambda, DefaultLambda, 0, 1e9),
-		option.Default("low", &s.Low, DefaultLow, 0, 100_000),
-		option.Default("high", &s.High, DefaultHigh, 0, 100_000),
+		option.Default("low", &s.Low, DefaultLow, -1, 100_000),
+		option.Default("high", &s.High, DefaultHigh, -1, 100_000),
 		option.Default("epochs", &s.Epochs, DefaultEpochs, 1, 10_000_000),
 		option.Default("rate", &s.Rate, DefaultRate, 0, 1e3),
-		option.Default("momentum", &s.Momentum, DefaultMomentum, 0, 1),
-		option.Default("decay", &s.Decay, DefaultDecay, 0, 1),
+		option.Default("momentum", &s.Momentum, DefaultMomentum, -1, 1),
+		option.Default("decay", &s.Decay, DefaultDecay, -1, 1),
 	)
 }
 

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/dataset"
+)
+
+// usagef returns an error about the words of a command line.
+func usagef(cmd *cobra.Command, format string, args ...any) error {
+	return fmt.Errorf(format+"; see %s --help", append(args, cmd.CommandPath())...)
+}
+
+// flagError puts what the flag parser objects to in plain words.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			return usagef(cmd, "unknown flag -%s", name)
+		}
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		return usagef(cmd, "unknown flag --%s%s", name, suggestion("--"+name, names))
+	}
+	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usagef(cmd, "--%s needs a value", bare.GetFlag().Name)
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f := invalid.GetFlag()
+		wanted := map[string]string{
+			"bool": "true or false", "uint64": "a whole number of at least 0", "float64": "a number",
+			"intSlice": "whole numbers with commas between", "float64Slice": "numbers with commas between",
+			"stringSlice": "words with commas between", positiveType: "a whole number of at least 1",
+		}[f.Value.Type()]
+		return usagef(cmd, "--%s: %q is not %s", f.Name, invalid.GetValue(), wanted)
+	}
+	return usagef(cmd, "%v", err)
+}
+
+// noArgs rejects any argument.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef(cmd, "%s takes no argument such as %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// suggestion returns a question that offers the choice nearest to word, or
+// nothing where none is near.
+func suggestion(word string, choices []string) string {
+	best, least := "", 3
+	for _, c := range choices {
+		d := distance(strings.ToLower(word), c)
+		if len(word) > 1 && strings.HasPrefix(c, strings.ToLower(word)) {
+			d = 1
+		}
+		if d < least {
+			best, least = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// distance is the least number of letters to insert, delete or replace that
+// makes b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// explain puts an error of mvclust.Fit in the words of the command line.
+func explain(err error, sources []string, set *dataset.Set) error {
+	if bad, ok := errors.AsType[*mvclust.OptionError](err); ok {
+		return optionError(bad)
+	}
+	if bad, ok := errors.AsType[*mvclust.InputError](err); ok {
+		where := bad.View
+		if where == "" {
+			where = strings.Join(baseNames(sources), ", ")
+		}
+		row := ""
+		if bad.Row >= 0 {
+			row = fmt.Sprintf("row %d (counted from 0) ", bad.Row)
+			if set.IDs != nil {
+				row = fmt.Sprintf("sample %q (row %d, counted from 0) ", set.IDs[bad.Row], bad.Row)
+			}
+		}
+		return fmt.Errorf("%s: %s%s", where, row, bad.Problem)
+	}
+	return err
+}
+
+// optionError names the flag that sets the option.
+func optionError(bad *mvclust.OptionError) error {
+	flag := map[string]string{"neighbours": "--neighbors", "metric": "--metric"}[bad.Option]
+	if flag == "" {
+		flag = "--param " + bad.Option
+	}
+	return fmt.Errorf("%s: %s", flag, bad.Problem)
+}
+
+// baseNames shortens "folder/file:name" to "file:name", and a long list.
+func baseNames(sources []string) []string {
+	var names []string
+	for i, s := range sources {
+		if i == 4 {
+			return append(names, "...")
+		}
+		names = append(names, filepath.Base(s))
+	}
+	return names
+}
+
+// keptError is a failure after some files were written.
+type keptError struct {
+	folder string
+	err    error
+}
+
+func (e *keptError) Error() string { return e.err.Error() }
+func (e *keptError) Unwrap() error { return e.err }
+
+// interruption says what an interrupted command leaves behind.
+func interruption(err error) string {
+	if kept, ok := errors.AsType[*keptError](err); ok {
+		return fmt.Sprintf("interrupted; %s keeps the files of the steps that were done", kept.folder)
+	}
+	return "interrupted; nothing was written"
+}

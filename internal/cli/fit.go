@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/score"
+	"github.com/mvclust/mvclust/similarity"
+)
+
+type fitOptions struct {
+	sources    []string
+	output     string
+	views      []string
+	id         string
+	index      string
+	truth      string
+	preset     string
+	neighbours positive
+	metrics    []string
+	seed       uint64
+	threads    positive
+	params     []string
+	json       bool
+	quiet      bool
+}
+
+func newFitCommand() *cobra.Command {
+	var o fitOptions
+	cmd := &cobra.Command{
+		Use:   "fit [flags] VIEW [VIEW...]",
+		Short: "Cluster samples",
+		Long: `fit clusters samples that are described in one or more views.
+
+A VIEW is a file, or FILE:NAME for one array of it: .npy, .npz, .mat (version 5
+to 7.3), .csv or .tsv. A file that holds several views (view0, view1, ...; X1, X2,
+...; a cell array X or data) gives them all, in order. Every view has one row per
+sample; a row that is NaN throughout says that the sample lacks the view.
+
+Two files are written to the output folder, each whole or not at all:
+
+  labels.csv  id,label,confidence, one row per sample in the order of the input.
+              The id is the row, counted from 0, or the sample's own id; labels
+              are numbered from 0 by falling size of the cluster. The confidence,
+              from 0 to 1, is the probability that at least one link into the
+              cluster is right, times the lead over the runner-up:
+                (1 - product of (1 - P) over the links into the cluster)
+                x max(0, (own - next) / (own + next)),
+              with own and next the sums of the sample's link probabilities P to
+              its cluster and to the next best one. It is 0 for a sample that is
+              alone.
+  run.json    what was read, the settings, the learned functions and what every
+              stage did, with the scores where --truth is given.
+
+The same input, settings and seed give the same labels.csv for any --threads.`,
+		Example: `  mvclust fit view1.npy view2.npy
+  mvclust fit data.mat:X --truth data.mat:gt --neighbors 50
+  mvclust fit images.csv text.csv --id name --metric l2,cosine -o out
+  mvclust fit data.npz --views 0,2 --param epochs=500 --param fusion=mean`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef(cmd, "no VIEW is given; name at least one file")
+			}
+			o.sources = args
+			var p *progress
+			if !o.quiet {
+				p = newProgress(cmd.ErrOrStderr())
+				defer p.close()
+			}
+			return fitFunc(cmd.Context(), cmd.OutOrStdout(), p, o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.output, "output", "o", "mvclust-out", "folder `DIR` for the results, made where it is missing")
+	f.StringSliceVar(&o.views, "views", nil, "`LIST` of the views to use, by number from 0 or by name, with commas between (default all)")
+	f.StringVar(&o.id, "id", "", "`COLUMN` of csv and tsv files that holds the samples' ids, or FILE[:NAME] of an array of ids (default a first column named id, if there is one)")
+	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1")
+	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
+	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto or paper; for now both are the paper's method with the defaults below")
+	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, the number of nearest neighbours per view whose pairs are looked at; best near the size of the classes (default %d, or one fewer than the samples)", mvclust.DefaultNeighbours))
+	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, cosine, l1, l2 or l3: one for all views, or one per view with commas between")
+	f.Lookup("metric").DefValue = similarity.Cosine.String()
+	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
+	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")
+	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
+	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
+	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
+	cmd.SetUsageTemplate(usageTemplate() + `
+Settings of the method, for --param, with their defaults, what they may be, and
+their equations in the paper:
+` + paramHelp())
+	return cmd
+}
+
+// library returns the options of mvclust.Fit, resolved as far as they can be
+// before the views are known.
+func (o *fitOptions) library() (mvclust.Options, error) {
+	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: parallel.Threads(int(o.threads))}
+	if o.preset != "auto" && o.preset != "paper" {
+		return opt, fmt.Errorf("--preset: there is no preset %q; choose auto or paper", o.preset)
+	}
+	if opt.Threads > maxThreads {
+		return opt, fmt.Errorf("--threads: %d is more than %d; leave it out to use all processors", opt.Threads, maxThreads)
+	}
+	for _, name := range o.metrics {
+		m, err := similarity.ParseMetric(name)
+		if err != nil {
+			return opt, fmt.Errorf("--metric: %w", err)
+		}
+		opt.Metrics = append(opt.Metrics, m)
+	}
+	for _, assignment := range o.params {
+		if err := setParam(&opt, assignment); err != nil {
+			return opt, err
+		}
+	}
+	return opt, nil
+}
+
+// maxThreads is far beyond the processors of any machine that this meets.
+const maxThreads = 1024
+
+// fitFunc clusters, writes the files, and prints the summary or run.json to out.
+func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) error {
+	started := time.Now()
+	opt, err := o.library()
+	if err != nil {
+		return err
+	}
+	dir, err := openFolder(o.output)
+	if err != nil {
+		return err
+	}
+	defer dir.close()
+
+	p.update("reading files", "files", 0, 1)
+	set, err := dataset.Load(ctx, o.sources, dataset.Options{Views: o.views, ID: o.id, Index: o.index})
+	if err != nil {
+		return err
+	}
+	samples := set.Views[0].Samples
+	var truth *dataset.Truth
+	if o.truth != "" {
+		if truth, err = readTruth(ctx, o.truth, set.IDs, samples); err != nil {
+			return err
+		}
+	}
+	reading := time.Since(started)
+	p.update("reading files", "files", 1, 1)
+	for _, note := range set.Notes {
+		p.note(note)
+	}
+	var inputs []string
+	for _, f := range set.Files {
+		inputs = append(inputs, f.Path)
+	}
+	if truth != nil {
+		inputs = append(inputs, truth.File.Path)
+	}
+	for _, name := range []string{"labels.csv", "run.json"} {
+		if err := dir.spare(name, inputs); err != nil {
+			return err
+		}
+	}
+
+	opt.Progress = func(s mvclust.Progress) {
+		doing, unit := stageWords(s.Stage)
+		p.update(doing, unit, s.Done, s.Total)
+	}
+	result, err := mvclust.Fit(ctx, set.Views, opt)
+	if err != nil {
+		return explain(err, o.sources, set)
+	}
+	r, err := newRunReport(&o, opt, set, reading, result)
+	if err != nil {
+		return err
+	}
+	r.Started = started.UTC().Truncate(time.Millisecond)
+	for _, note := range r.Notes[len(set.Notes):] {
+		p.note(note)
+	}
+	if truth != nil {
+		s, err := score.Compare(truth.Labels, result.Labels)
+		if err != nil {
+			return err
+		}
+		r.Inputs.Truth, r.Scores = &truth.File, &s
+	}
+
+	err = dir.stage(ctx, "labels.csv", func(w io.Writer) error {
+		return writeLabels(w, set.IDs, result)
+	})
+	if err != nil {
+		return err
+	}
+	r.Seconds = time.Since(started).Seconds()
+	text, err := encode(r)
+	if err != nil {
+		return err
+	}
+	err = dir.stage(ctx, "run.json", func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := dir.commit(); err != nil {
+		return err
+	}
+	p.close()
+	switch {
+	case o.json:
+		_, err = out.Write(text)
+	case !o.quiet:
+		err = r.summarise(out, filepath.Clean(o.output))
+	}
+	return printing(err)
+}
+
+// printing wraps an error of standard output.
+func printing(err error) error {
+	if err != nil {
+		return fmt.Errorf("the output cannot be printed: %w", cause(err))
+	}
+	return nil
+}
+
+// stageWords says what a stage does, and what it counts.
+func stageWords(s mvclust.Stage) (doing, unit string) {
+	switch s {
+	case mvclust.StagePrepare:
+		return "preparing views", "views"
+	case mvclust.StageNeighbours:
+		return "finding neighbours", "rows"
+	case mvclust.StagePairs:
+		return "comparing pairs", "pairs"
+	case mvclust.StageLearn:
+		return "learning functions", "epochs"
+	case mvclust.StageFuse:
+		return "fusing views", "pairs"
+	case mvclust.StageRefine:
+		return "refining the graph", "samples"
+	case mvclust.StagePartition:
+		return "moving samples", "sweeps"
+	default:
+		return string(s), "steps"
+	}
+}
+
+// writeLabels writes labels.csv.
+func writeLabels(w io.Writer, ids []string, result *mvclust.Result) error {
+	c := csv.NewWriter(w)
+	if err := c.Write([]string{"id", "label", "confidence"}); err != nil {
+		return err
+	}
+	for i, label := range result.Labels {
+		id := strconv.Itoa(i)
+		if ids != nil {
+			id = ids[i]
+		}
+		if err := c.Write([]string{id, strconv.Itoa(label), strconv.FormatFloat(result.Confidence[i], 'f', 6, 64)}); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,335 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/dataset"
+)
+
+// quickOptions are those of a run that takes a moment.
+func quickOptions(dir string) fitOptions {
+	data := filepath.Join(dir, "synth.npz")
+	return fitOptions{
+		sources: []string{data}, output: filepath.Join(dir, "out"), truth: data + ":labels",
+		preset: "auto", neighbours: 20, metrics: []string{"cosine"}, params: []string{"epochs=20"},
+	}
+}
+
+func TestFitFunc(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	var out bytes.Buffer
+	o := quickOptions(dir)
+	o.json = true
+	if err := fitFunc(t.Context(), &out, nil, o); err != nil {
+		t.Fatal(err)
+	}
+	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "run.json")
+	if read(t, dir, "out", "run.json") != out.String() {
+		t.Error("--json does not print run.json")
+	}
+	var r runReport
+	d := json.NewDecoder(&out)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+
+	table, err := csv.NewReader(strings.NewReader(read(t, dir, "out", "labels.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(table[0], []string{"id", "label", "confidence"}) || len(table) != 301 {
+		t.Fatalf("labels.csv has %d lines, the first %q", len(table), table[0])
+	}
+	sizes := make([]int, r.Clusters)
+	mean := 0.0
+	for i, row := range table[1:] {
+		label, err := strconv.Atoi(row[1])
+		if row[0] != strconv.Itoa(i) || err != nil || label < 0 || label >= r.Clusters {
+			t.Fatalf("line %d of labels.csv is %q", i+2, row)
+		}
+		sizes[label]++
+		confidence, err := strconv.ParseFloat(row[2], 64)
+		if err != nil || confidence < 0 || confidence > 1 {
+			t.Fatalf("line %d of labels.csv is %q", i+2, row)
+		}
+		mean += confidence / 300
+	}
+	if !slices.Equal(sizes, r.Sizes) || !slices.IsSortedFunc(sizes, func(a, b int) int { return b - a }) {
+		t.Errorf("labels.csv has the sizes %v, run.json %v", sizes, r.Sizes)
+	}
+	if diff := mean - r.Confidence; diff > 1e-6 || diff < -1e-6 {
+		t.Errorf("the mean confidence is %v, and %v in run.json", mean, r.Confidence)
+	}
+
+	switch {
+	case r.Version != mvclust.Version || r.Command != "fit" || r.Preset != "auto" || r.Threads < 1:
+		t.Errorf("run.json begins %+v", r)
+	case len(r.Inputs.Files) != 1 || r.Inputs.Truth == nil || *r.Inputs.Truth != r.Inputs.Files[0] || len(r.Inputs.Truth.SHA256) != 64:
+		t.Errorf("the files are %+v and the truth %+v", r.Inputs.Files, r.Inputs.Truth)
+	case r.Inputs.Samples != 300 || r.Inputs.IDs || len(r.Inputs.Views) != 2:
+		t.Errorf("the inputs are %+v", r.Inputs)
+	case r.Inputs.Views[0].Present+r.Inputs.Views[1].Present != 540:
+		t.Errorf("of 300 samples in 2 views, 60 of which lack one, %d and %d are there", r.Inputs.Views[0].Present, r.Inputs.Views[1].Present)
+	case r.Learning.Epochs != 20 || len(r.Learning.Curve) != 21 || r.Learning.Curve[20].Total != r.Learning.Last || r.Learning.First <= r.Learning.Last:
+		t.Errorf("learning: %+v", r.Learning)
+	case len(r.Partition.Sweeps) == 0 || r.Partition.Moves < 300-r.Singletons || r.Pairs == 0 || r.Edges == 0:
+		t.Errorf("pairs %d, edges %d, partition %+v", r.Pairs, r.Edges, r.Partition)
+	case r.Scores == nil || r.Scores.Samples != 300 || r.Scores.Classes != 6 || r.Scores.Clusters != r.Clusters || r.Scores.ARI < 0.1:
+		t.Errorf("the scores are %+v", r.Scores)
+	case len(r.Functions) != 2 || len(r.Functions[1].X) == 0 || len(r.Functions[1].X) != len(r.Functions[1].P) || r.Functions[1].View != r.Inputs.Views[1].Name:
+		t.Errorf("the functions are %+v", r.Functions)
+	}
+	var stages []string
+	for _, s := range r.Stages {
+		stages = append(stages, s.Stage)
+	}
+	if want := "read prepare neighbours pairs learn fuse refine partition"; strings.Join(stages, " ") != want {
+		t.Errorf("the stages are %q, want %q", stages, want)
+	}
+	for _, p := range params() {
+		if _, ok := r.Settings[p.name]; !ok {
+			t.Errorf("run.json lacks the setting %s", p.name)
+		}
+	}
+	for name, want := range map[string]any{"epochs": 20.0, "neighbors": 20.0, "co-neighbors": 20.0, "segments": 50.0, "fusion": "symmetric"} {
+		if got := r.Settings[name]; got != want {
+			t.Errorf("run.json has %s %v, want %v", name, got, want)
+		}
+	}
+}
+
+// No change of the flags that must not matter changes labels.csv, and the seed
+// alone decides what is drawn.
+func TestSameLabels(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	labels := func(out string, args ...string) string {
+		t.Helper()
+		succeed(t, dir, append(quick("synth.npz", "--quiet", "--output", out), args...)...)
+		return read(t, dir, out, "labels.csv")
+	}
+	want := labels("a", "--threads", "1")
+	for i, args := range [][]string{
+		{"--threads", "8"}, {}, {"--preset", "paper"}, {"--truth", "synth.npz:labels"},
+		{"--metric", "cosine,cosine"}, {"--param", "lambda=20"}, {"--param", "co-neighbors=20"}, {"--views", "0,1"},
+	} {
+		if labels(fmt.Sprint("b", i), args...) != want {
+			t.Errorf("%q changes the labels", args)
+		}
+	}
+	if labels("c", "--seed", "1") == want {
+		t.Error("the seed does not change the labels")
+	}
+}
+
+// What goes to a pipe has no control codes, and run.json nothing but JSON.
+func TestPiped(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	o := succeed(t, dir, quick("synth.npz", "--json")...)
+	if strings.ContainsAny(o.stdout+o.stderr, "\r\x1b\b") {
+		t.Errorf("control codes in %q", o.stderr)
+	}
+	if !json.Valid([]byte(o.stdout)) {
+		t.Errorf("not JSON: %s", o.stdout)
+	}
+	for _, stage := range []string{"reading files", "finding neighbours", "learning functions", "moving samples"} {
+		if !strings.Contains(o.stderr, stage+"\n") || !strings.Contains(o.stderr, stage+": done in ") {
+			t.Errorf("%q does not begin and end in %q", stage, o.stderr)
+		}
+	}
+}
+
+// Told to stop, the command says so, has the status that shells expect, and
+// leaves nothing.
+func TestInterrupt(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			small(t, dir)
+			// Without the signal this would take hours.
+			cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--param", "epochs=10000000", "--output", "new/out")
+			cmd.Dir = dir
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var said strings.Builder
+			buf := make([]byte, 1<<12)
+			for n := 0; err == nil; n, err = stderr.Read(buf) {
+				said.Write(buf[:n])
+				if n > 0 && strings.HasSuffix(said.String(), "learning functions\n") {
+					if err := cmd.Process.Signal(sig); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != statusInterrupted {
+				t.Errorf("ended with %v", err)
+			}
+			if !strings.HasSuffix(said.String(), "learning functions\ninterrupted; nothing was written\n") {
+				t.Errorf("said %q", said.String())
+			}
+			wantNames(t, dir, "synth.npz")
+		})
+	}
+}
+
+// A context that is done stops every command before it leaves anything.
+func TestCancelled(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	data := filepath.Join(dir, "synth.npz")
+	before := names(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{
+		{"fit", data, "-o", filepath.Join(dir, "out")},
+		{"synth", "-o", filepath.Join(dir, "out")},
+		{"eval", "--truth", data + ":labels", data + ":labels"},
+		{"demo", "-o", filepath.Join(dir, "out")},
+	} {
+		var out, stderr bytes.Buffer
+		if err := run(ctx, args, &out, &stderr); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: the error is %v", args[0], err)
+		}
+		wantNames(t, dir, before...)
+	}
+}
+
+func TestInterruption(t *testing.T) {
+	kept := fmt.Errorf("step: %w", &keptError{"demo", context.Canceled})
+	if got := interruption(kept); !strings.Contains(got, "demo keeps the files") {
+		t.Errorf("%q", got)
+	}
+	if got := interruption(context.Canceled); got != "interrupted; nothing was written" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Errors of the library come in the words of the command line.
+func TestExplain(t *testing.T) {
+	plain := errors.New("plain")
+	sources := []string{"far/a.npy", "b.npz:x"}
+	many := slices.Repeat([]string{"a.npy"}, 6)
+	for _, test := range []struct {
+		err     error
+		sources []string
+		ids     []string
+		want    string
+	}{
+		{plain, sources, nil, "plain"},
+		{&mvclust.OptionError{Option: "neighbours", Problem: "wrong"}, sources, nil, "--neighbors: wrong"},
+		{&mvclust.OptionError{Option: "metric", Problem: "wrong"}, sources, nil, "--metric: wrong"},
+		{&mvclust.OptionError{Option: "epochs", Problem: "wrong"}, sources, nil, "--param epochs: wrong"},
+		{&mvclust.InputError{View: "b.npz:x", Row: -1, Problem: "is wrong"}, sources, nil, "b.npz:x: is wrong"},
+		{&mvclust.InputError{Row: 1, Problem: "is wrong"}, sources, nil, "a.npy, b.npz:x: row 1 (counted from 0) is wrong"},
+		{&mvclust.InputError{View: "b", Row: 1, Problem: "is wrong"}, sources, []string{"p", "q"}, `b: sample "q" (row 1, counted from 0) is wrong`},
+		{&mvclust.InputError{Row: -1, Problem: "is wrong"}, many, nil, "a.npy, a.npy, a.npy, a.npy, ...: is wrong"},
+	} {
+		if got := explain(test.err, test.sources, &dataset.Set{IDs: test.ids}).Error(); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// A message is one line, whatever the file it quotes has in it.
+func TestOneLine(t *testing.T) {
+	if got, want := oneLine("a\r\nb\x1b[31m\tc é"), "a  b [31m c é"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// run.json is for people too: lists of numbers take one line, and nothing else
+// is changed.
+func TestEncode(t *testing.T) {
+	x := map[string]any{
+		"a": []float64{1, -2.5e-30, 3}, "b": []string{"1", "2"}, "c": map[string]int{"x": 1, "y": 2},
+		"d": "<[\n 1,\n 2\n]>", "e": []int{}, "f": []map[string]int{{"x": 1}, {"x": 2}}, "g": []int{7},
+	}
+	got, err := encode(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "a": [1, -2.5e-30, 3],
+  "b": [
+    "1",
+    "2"
+  ],
+  "c": {"x": 1, "y": 2},
+  "d": "<[\n 1,\n 2\n]>",
+  "e": [],
+  "f": [
+    {"x": 1},
+    {"x": 2}
+  ],
+  "g": [7]
+}
+`
+	if string(got) != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestRowNumbers(t *testing.T) {
+	for _, test := range []struct {
+		ids  []string
+		want []int
+	}{
+		{nil, nil}, {[]string{"0"}, []int{0}}, {[]string{"2", "0", "1"}, []int{2, 0, 1}},
+		{[]string{"1", "2"}, nil}, {[]string{"0", "0"}, nil}, {[]string{"0", "x"}, nil}, {[]string{"-1", "0"}, nil},
+	} {
+		got, ok := rowNumbers(test.ids)
+		if ok != (test.want != nil) || ok && !slices.Equal(got, test.want) {
+			t.Errorf("%q: %v, %v", test.ids, got, ok)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	if got, want := quoted([]string{"fit", "my data", "it's", "a.npz:x"}), `fit 'my data' 'it'\''s' a.npz:x`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// The errors of standard output are not lost.
+func TestFullOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("there is no /dev/full here")
+	}
+	defer full.Close()
+	dir := t.TempDir()
+	small(t, dir)
+	data := filepath.Join(dir, "synth.npz")
+	for _, args := range [][]string{
+		{"version"}, {"version", "--json"},
+		{"eval", "--truth", data + ":labels", data + ":labels"},
+		{"synth", "-o", dir, "--samples", "30", "--classes", "2"},
+		{"demo", "-o", filepath.Join(dir, "demo")},
+	} {
+		if err := run(t.Context(), args, full, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "cannot be printed") {
+			t.Errorf("%q: the error is %v", args, err)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/probability"
+)
+
+// param is a setting of the method that --param gives: the one place from which
+// the parser, the help text and the settings in run.json come.
+type param struct {
+	name     string
+	standard string // the default
+	equation string // where the paper has it
+	meaning  string
+	value    value
+}
+
+// value reads and writes the field of the options that a param sets.
+type value struct {
+	allowed string // what may be given, in words
+	set     func(o *mvclust.Options, text string) bool
+	get     func(o *mvclust.Options) any // of resolved options
+}
+
+// params lists the settings of the method by stage.
+func params() []param {
+	return []param{
+		{"segments", "auto", "Eq. f_function", "I, the segments of a probability function; auto is one per 250 training pairs, 50 to 1000",
+			wholeOr("auto", 1, 100_000, func(o *mvclust.Options) *int { return &o.Learning.Segments })},
+		{"lambda", text(probability.DefaultLambda), "Eq. loss_all", "weight of the consistency loss against the constraint loss",
+			number(above, 1e9, func(o *mvclust.Options) *float64 { return &o.Learning.Lambda })},
+		{"low", text(probability.DefaultLow), "Eq. loss_2", "indi, how many of the lowest segments are drawn to 0",
+			whole(0, 100_000, func(o *mvclust.Options) *int { return &o.Learning.Low })},
+		{"high", text(probability.DefaultHigh), "Eq. loss_2", "indj+1, how many of the highest segments are drawn to 1",
+			whole(0, 100_000, func(o *mvclust.Options) *int { return &o.Learning.High })},
+		{"epochs", text(probability.DefaultEpochs), "Eq. loss_all", "steps of gradient descent",
+			whole(1, 10_000_000, func(o *mvclust.Options) *int { return &o.Learning.Epochs })},
+		{"rate", text(probability.DefaultRate), "Eq. loss_all", "learning rate of gradient descent",
+			number(above, 1e3, func(o *mvclust.Options) *float64 { return &o.Learning.Rate })},
+		{"momentum", text(probability.DefaultMomentum), "Eq. loss_all", "momentum of gradient descent",
+			number(0, 1, func(o *mvclust.Options) *float64 { return &o.Learning.Momentum })},
+		{"decay", text(probability.DefaultDecay), "Eq. loss_all", "weight decay of gradient descent",
+			number(0, 1, func(o *mvclust.Options) *float64 { return &o.Learning.Decay })},
+		{"loss", "mixed", "Eqs. loss_1, loss_fz", "form of the consistency loss: mixed is Eq. loss_1, direct Eq. loss_fz",
+			oneOf(func(o *mvclust.Options) *probability.Loss { return &o.Learning.Loss },
+				choice[probability.Loss]{"mixed", probability.Mixed}, choice[probability.Loss]{"direct", probability.Direct})},
+		{"single", "on", "Eqs. loss_1, loss_fz", "the term of Fsingle in the consistency loss",
+			off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutSingle })},
+		{"cross", "on", "Eqs. loss_1, loss_fz", "the term of Fcross in the consistency loss",
+			off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutCross })},
+		{"constraint", "on", "Eq. loss_2", "the constraint loss",
+			off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutConstraint })},
+		{"training", "on", "Eq. loss_all", "off keeps the straight lines that the learning starts from",
+			off(func(o *mvclust.Options) *bool { return &o.Learning.Untrained })},
+		{"fusion", "symmetric", "Eq. p_bayesian_new", "how a pair's views become one probability; asymmetric is Eq. p_bayesian",
+			oneOf(func(o *mvclust.Options) *posterior.Fusion { return &o.Posterior.Fusion },
+				fusion(posterior.Symmetric), fusion(posterior.Asymmetric), fusion(posterior.Max),
+				fusion(posterior.Mean), fusion(posterior.Min), fusion(posterior.Multiply))},
+		{"completion", "off", "Eqs. f_joint_com1-3", "estimates a view that a sample lacks from two or more others",
+			on(func(o *mvclust.Options) *bool { return &o.Posterior.Completion })},
+		{"function-clip", text(posterior.DefaultClip), "Eq. p_bayesian_new", "keeps a view's probability within [c, 1-c]",
+			number(1e-12, 0.49, func(o *mvclust.Options) *float64 { return &o.Posterior.Clip })},
+		{"paths", "on", "Eq. pb_optpath", "path propagation",
+			off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutPaths })},
+		{"co-neighbor-propagation", "on", "Eq. pb_optknn", "co-neighbour propagation", //nolint:misspell // spelt as --neighbors is
+			off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutCoNeighbours })},
+		{"co-neighbors", "K", "Eq. pb_optknn", "k, the neighbours that co-neighbour propagation looks at",
+			wholeOr("K", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Refinement.Neighbours })},
+		{"rounds", "1", "Eq. pb_optknn", "how often co-neighbour propagation is applied",
+			whole(1, 100, func(o *mvclust.Options) *int { return &o.Refinement.Rounds })},
+		{"sweeps", text(partition.DefaultSweeps), "Algorithm 1", "the most passes over the samples; the search ends when none moves",
+			whole(1, 1_000_000, func(o *mvclust.Options) *int { return &o.Partition.Sweeps })},
+		{"edge-clip", text(partition.DefaultClip), "Eq. pi_loss", "keeps an edge's probability within [c, 1-c]",
+			number(1e-12, 0.49, func(o *mvclust.Options) *float64 { return &o.Partition.Clip })},
+	}
+}
+
+// above as the lower end of a range leaves out 0.
+const above = math.SmallestNonzeroFloat64
+
+// text writes a number as briefly as possible.
+func text(x float64) string {
+	return strings.NewReplacer("e+0", "e", "e-0", "e-").Replace(strconv.FormatFloat(x, 'g', -1, 64))
+}
+
+// whole is a whole number from low to high. Where 0 is allowed, the options have a
+// negative number for it, since their 0 stands for the default.
+func whole(low, high int, field func(o *mvclust.Options) *int) value {
+	return value{
+		allowed: fmt.Sprintf("a whole number from %d to %d", low, high),
+		set: func(o *mvclust.Options, s string) bool {
+			x, err := strconv.Atoi(s)
+			return err == nil && store(field(o), x, low, high)
+		},
+		get: func(o *mvclust.Options) any { return max(0, *field(o)) },
+	}
+}
+
+// number is a number from low to high, with 0 as for whole.
+func number(low, high float64, field func(o *mvclust.Options) *float64) value {
+	from := "from " + text(low)
+	if low == above {
+		from = "above 0 and up"
+	}
+	return value{
+		allowed: fmt.Sprintf("a number %s to %s", from, text(high)),
+		set: func(o *mvclust.Options, s string) bool {
+			x, err := strconv.ParseFloat(s, 64)
+			return err == nil && store(field(o), x, low, high)
+		},
+		get: func(o *mvclust.Options) any { return max(0, *field(o)) },
+	}
+}
+
+// store puts x in the field if it lies between low and high, which NaN does not.
+func store[T int | float64](field *T, x, low, high T) bool {
+	if !(x >= low && x <= high) {
+		return false
+	}
+	if x == 0 {
+		x = -1
+	}
+	*field = x
+	return true
+}
+
+// wholeOr is as whole, with a word for the default.
+func wholeOr(word string, low, high int, field func(o *mvclust.Options) *int) value {
+	v := whole(low, high, field)
+	return value{
+		allowed: v.allowed + ", or " + word,
+		set: func(o *mvclust.Options, s string) bool {
+			if s == word {
+				*field(o) = 0
+				return true
+			}
+			return v.set(o, s)
+		},
+		get: v.get,
+	}
+}
+
+// choice is one of the values that a setting can have, and its name.
+type choice[T any] struct {
+	name  string
+	value T
+}
+
+func fusion(f posterior.Fusion) choice[posterior.Fusion] {
+	return choice[posterior.Fusion]{f.String(), f}
+}
+
+// oneOf is a choice by name.
+func oneOf[T comparable](field func(o *mvclust.Options) *T, choices ...choice[T]) value {
+	var names []string
+	for _, c := range choices {
+		names = append(names, c.name)
+	}
+	last := len(names) - 1
+	return value{
+		allowed: strings.Join(names[:last], ", ") + " or " + names[last],
+		set: func(o *mvclust.Options, s string) bool {
+			i := slices.Index(names, s)
+			if i >= 0 {
+				*field(o) = choices[i].value
+			}
+			return i >= 0
+		},
+		get: func(o *mvclust.Options) any {
+			i := slices.IndexFunc(choices, func(c choice[T]) bool { return c.value == *field(o) })
+			return names[i]
+		},
+	}
+}
+
+// on is a switch that sets the field, off one that clears it.
+func on(field func(o *mvclust.Options) *bool) value  { return toggle(true, field) }
+func off(field func(o *mvclust.Options) *bool) value { return toggle(false, field) }
+
+func toggle(whenOn bool, field func(o *mvclust.Options) *bool) value {
+	return value{
+		allowed: "on or off",
+		set: func(o *mvclust.Options, s string) bool {
+			*field(o) = (s == "on") == whenOn
+			return s == "on" || s == "off"
+		},
+		get: func(o *mvclust.Options) any {
+			if *field(o) == whenOn {
+				return "on"
+			}
+			return "off"
+		},
+	}
+}
+
+// setParam applies one "name=value".
+func setParam(o *mvclust.Options, assignment string) error {
+	name, given, ok := strings.Cut(assignment, "=")
+	if !ok {
+		return fmt.Errorf("--param %s: the value is missing; write NAME=VALUE, such as epochs=500", assignment)
+	}
+	var names []string
+	for _, p := range params() {
+		if p.name == name {
+			if !p.value.set(o, given) {
+				return fmt.Errorf("--param %s: %q cannot be used; give %s", name, given, p.value.allowed)
+			}
+			return nil
+		}
+		names = append(names, p.name)
+	}
+	return fmt.Errorf("--param %s: there is no such setting%s; see mvclust fit --help", name, suggestion(name, names))
+}
+
+// paramHelp describes every setting.
+func paramHelp() string {
+	var b strings.Builder
+	for _, p := range params() {
+		fmt.Fprintf(&b, "  %-33s %s; %s\n      %s\n", p.name+"="+p.standard, p.value.allowed, p.equation, p.meaning)
+	}
+	return b.String()
+}

@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/score"
+)
+
+// runReport is run.json.
+type runReport struct {
+	Version  string         `json:"version"`
+	Command  string         `json:"command"`
+	Preset   string         `json:"preset"`
+	Settings map[string]any `json:"settings"`
+	Seed     uint64         `json:"seed"`
+	Threads  int            `json:"threads"`
+	Started  time.Time      `json:"started"`
+	Seconds  float64        `json:"seconds"`
+
+	Inputs struct {
+		Files   []dataset.File `json:"files"`
+		Truth   *dataset.File  `json:"truth,omitempty"`
+		Samples int            `json:"samples"`
+		IDs     bool           `json:"ids"` // whether the samples have ids of their own
+		Views   []viewReport   `json:"views"`
+	} `json:"inputs"`
+
+	Stages    []stageReport `json:"stages"`
+	Pairs     int           `json:"pairs"`
+	Learning  learnReport   `json:"learning"`
+	Edges     int           `json:"edges"`
+	Partition partReport    `json:"partition"`
+
+	Clusters   int            `json:"clusters"`
+	Singletons int            `json:"singletons"`
+	Sizes      []int          `json:"sizes"`
+	Confidence float64        `json:"mean_confidence"`
+	Scores     *score.Scores  `json:"scores,omitempty"`
+	Functions  []viewFunction `json:"functions"`
+	Notes      []string       `json:"notes"`
+}
+
+type viewReport struct {
+	Name       string `json:"name"`
+	Samples    int    `json:"samples"`
+	Dims       int    `json:"dims"`
+	Present    int    `json:"present"`
+	Zero       int    `json:"zero_rows"` // counted as missing under cosine
+	Metric     string `json:"metric"`
+	Neighbours int    `json:"neighbors"`
+}
+
+type stageReport struct {
+	Stage   string  `json:"stage"` // read, and those of mvclust.Fit
+	Seconds float64 `json:"seconds"`
+}
+
+type learnReport struct {
+	Epochs int                  `json:"epochs"`
+	First  float64              `json:"loss_first"`
+	Last   float64              `json:"loss_last"`
+	Curve  []probability.Losses `json:"curve"` // before every epoch, and after the last
+}
+
+type partReport struct {
+	Sweeps    []partition.Sweep `json:"sweeps"`
+	Moves     int               `json:"moves"`
+	Objective float64           `json:"objective"`
+}
+
+// viewFunction is the learned probability function of a view.
+type viewFunction struct {
+	View string `json:"view"`
+	probability.Function
+	BaseRate float64 `json:"base_rate"`
+}
+
+// newRunReport says what a run was given and what came of it.
+func newRunReport(o *fitOptions, opt mvclust.Options, set *dataset.Set, reading time.Duration, result *mvclust.Result) (*runReport, error) {
+	trace := &result.Trace
+	r := &runReport{
+		Version: mvclust.Version, Command: "fit", Preset: o.preset,
+		Seed: o.seed, Threads: opt.Threads,
+		Pairs: trace.Pairs, Edges: trace.Edges,
+		Clusters: len(result.Sizes), Sizes: result.Sizes,
+		Notes: append([]string{}, set.Notes...),
+	}
+	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
+	for m, v := range set.Views {
+		metric := opt.Metrics[min(m, len(opt.Metrics)-1)]
+		r.Inputs.Views = append(r.Inputs.Views, viewReport{
+			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
+			Metric: metric.String(), Neighbours: trace.Neighbours[m],
+		})
+		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m]})
+		if n := trace.Zero[m]; n > 0 {
+			which := fmt.Sprint("row ", trace.FirstZero[m])
+			if set.IDs != nil {
+				which = fmt.Sprintf("sample %q", set.IDs[trace.FirstZero[m]])
+			}
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: rows of zeros have no cosine and count as missing: %d, the first of them %s", v.Name, n, which))
+		}
+	}
+	var err error
+	if r.Settings, err = settings(opt, result, r.Inputs.Views); err != nil {
+		return nil, err
+	}
+	r.Stages = []stageReport{{"read", reading.Seconds()}}
+	for _, s := range trace.Stages {
+		r.Stages = append(r.Stages, stageReport{string(s.Stage), s.Duration.Seconds()})
+	}
+	curve := result.Model.Curve
+	r.Learning = learnReport{len(curve) - 1, curve[0].Total, curve[len(curve)-1].Total, curve}
+	r.Partition.Sweeps = trace.Sweeps
+	for _, s := range trace.Sweeps {
+		r.Partition.Moves += s.Moves
+		r.Partition.Objective = s.Objective
+	}
+	for _, size := range result.Sizes {
+		if size == 1 {
+			r.Singletons++
+		}
+	}
+	for _, c := range result.Confidence {
+		r.Confidence += c / float64(len(result.Confidence))
+	}
+	return r, nil
+}
+
+// settings returns every setting as it was used.
+func settings(opt mvclust.Options, result *mvclust.Result, views []viewReport) (map[string]any, error) {
+	if opt.Neighbours == 0 {
+		opt.Neighbours = min(mvclust.DefaultNeighbours, len(result.Labels)-1)
+	}
+	if opt.Refinement.Neighbours == 0 {
+		opt.Refinement.Neighbours = opt.Neighbours
+	}
+	if opt.Learning.Segments == 0 {
+		for _, f := range result.Model.Functions {
+			opt.Learning.Segments = max(opt.Learning.Segments, len(f.X))
+		}
+	}
+	err := option.First(opt.Learning.Resolve(), opt.Posterior.Resolve(), opt.Refinement.Resolve(), opt.Partition.Resolve())
+	if err != nil {
+		return nil, err
+	}
+	s := map[string]any{"neighbors": opt.Neighbours}
+	var metrics []string
+	for _, v := range views {
+		metrics = append(metrics, v.Metric)
+	}
+	s["metric"] = metrics
+	for _, p := range params() {
+		s[p.name] = p.value.get(&opt)
+	}
+	return s, nil
+}
+
+// encode returns x as indented JSON with lists of numbers, and objects that hold
+// nothing else, on one line each.
+func encode(x any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(x); err != nil {
+		return nil, err
+	}
+	const number = `-?[0-9][-+.0-9eE]*`
+	flat := regexp.MustCompile(`\[\n\s*(` + number + `,\n\s*)*` + number + `\n\s*\]|` +
+		`\{\n\s*("\w+": ` + number + `,\n\s*)*"\w+": ` + number + `\n\s*\}`)
+	return flat.ReplaceAllFunc(b.Bytes(), func(lines []byte) []byte {
+		words := bytes.Fields(lines)
+		last := len(words) - 1
+		line := append([]byte{}, words[0]...)
+		line = append(line, bytes.Join(words[1:last], []byte(" "))...)
+		return append(line, words[last]...)
+	}), nil
+}
+
+// summarise writes what matters most for people.
+func (r *runReport) summarise(w io.Writer, folder string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, K = %d\n\n", count(r.Inputs.Samples, "sample"), count(len(r.Inputs.Views), "view"), r.Settings["neighbors"])
+	rows := [][]string{{"view", "dims", "missing", "metric", "neighbours"}}
+	for _, v := range r.Inputs.Views {
+		missing := v.Samples - v.Present + v.Zero
+		rows = append(rows, []string{
+			v.Name, strconv.Itoa(v.Dims), fmt.Sprintf("%d (%s%%)", missing, percent(float64(missing)/float64(v.Samples))),
+			v.Metric, strconv.Itoa(v.Neighbours),
+		})
+	}
+	b.WriteString(table(rows))
+	fmt.Fprintf(&b, "\n%s, loss %.4g -> %.4g in %s\n", count(r.Pairs, "pair"), r.Learning.First, r.Learning.Last, count(r.Learning.Epochs, "epoch"))
+	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
+	fmt.Fprintf(&b, "%s, of which %d of a single sample; the largest: %s\n", count(r.Clusters, "cluster"), r.Singletons, largest)
+	fmt.Fprintf(&b, "mean confidence %.2f\n\n", r.Confidence)
+	if r.Scores != nil {
+		b.WriteString(scoreTable(r.Scores) + "\n")
+	}
+	fmt.Fprintf(&b, "labels.csv and run.json are in %s (%.1f s)\n", folder, r.Seconds)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// scoreTable lists scores in percent.
+func scoreTable(s *score.Scores) string {
+	row := func(name string, x ...float64) []string {
+		cells := []string{name}
+		for _, x := range x {
+			cells = append(cells, percent(x))
+		}
+		return cells
+	}
+	return fmt.Sprintf("scores in %% against %s\n", count(s.Classes, "class")) +
+		table([][]string{
+			{"", "precision", "recall", "F"},
+			row("pairwise", s.PairwisePrecision, s.PairwiseRecall, s.PairwiseF),
+			row("BCubed", s.BCubedPrecision, s.BCubedRecall, s.BCubedF),
+		}) +
+		fmt.Sprintf("  ARI %s   NMI %s (geometric %s)   ACC %s\n", percent(s.ARI), percent(s.NMI), percent(s.NMIGeometric), percent(s.ACC))
+}
+
+// table aligns the cells of rows, the first of each to the left.
+func table(rows [][]string) string {
+	width := make([]int, len(rows[0]))
+	for _, cells := range rows {
+		for c, s := range cells {
+			width[c] = max(width[c], utf8.RuneCountInString(s))
+		}
+	}
+	var b strings.Builder
+	for _, cells := range rows {
+		fmt.Fprintf(&b, "  %-*s", width[0], cells[0])
+		for c, s := range cells[1:] {
+			fmt.Fprintf(&b, "   %*s", width[c+1], s)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// percent writes a share in percent.
+func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"):
+		return fmt.Sprintf("%d %ses", n, thing)
+	default:
+		return fmt.Sprintf("%d %ss", n, thing)
+	}
+}

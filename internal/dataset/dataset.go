@@ -1,0 +1,345 @@
+// Package dataset turns the files that a user names into views and labels.
+//
+// A source is FILE, or FILE:NAME for one array of it. What a file is, its first
+// bytes tell, or else its extension:
+//
+//	.npy               one view
+//	.npz, .mat         the arrays that are called view0, view1, ... (or X, x, V,
+//	                   v, data, fea, arr, with _ or - before the number or not),
+//	                   the cells of a cell array X, data, views, fea, ..., or else
+//	                   the only matrix of numbers; labels, Y, gt, truelabel,
+//	                   gnd, index and their like are passed over, and so are
+//	                   vectors and single numbers beside a matrix
+//	.csv, .tsv, .txt   one view: the columns of numbers, without those of ids and
+//	                   of labels
+//
+// FILE:data names all cells of a cell array and FILE:data{2} the second one.
+//
+// # Samples
+//
+// The length that all views have in common is the number of samples. A view may
+// have them in rows or in columns, whatever the others do. Where two lengths
+// are common, the first of these that fits one of them decides: the --index
+// lists; the length of the labels in the same file; the views of the sources
+// that were not chosen; the convention of .npy, .npz and tables that samples are
+// rows; and last, the longer side.
+//
+// Where several tables have ids, the samples are the union of these, in order of
+// first appearance, and a sample lacks the views of the tables that do not list
+// it. Where one has, its ids are those of all views.
+//
+// # Missing views
+//
+// A row that is NaN throughout is missing. So is one that an index leaves out: a
+// cell array with a list, counted from 1, of the present samples for each view,
+// or a matrix of samples x views, or its transpose, of 1 where a sample has the
+// view and 0 elsewhere.
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mvclust/mvclust/view"
+)
+
+// Options says how sources are to be read.
+type Options struct {
+	// Views chooses among all the views found, and orders them: numbers counted
+	// from 0, or names. Empty means all.
+	Views []string
+	// ID is the name of the column of ids, which each table must have, or
+	// FILE[:NAME] of an array of ids in the order of the samples. Empty means the
+	// columns named id, if there are any.
+	ID string
+	// Index is FILE[:NAME] of what says which samples have which view, as in the
+	// package's documentation; empty for none. It is about all the views found,
+	// or about those that Views chooses, as the number of its lists tells.
+	Index string
+}
+
+// File identifies the bytes of a file that was read.
+type File struct {
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Set is what Load reads.
+type Set struct {
+	// Views are the views, at least one, with the same number of samples, at
+	// least one. Their names are "file:array", or "file" for an array without a
+	// name, with the base name of the file unless two files share it.
+	Views []*view.View
+	// IDs has one id per sample, all different, or is nil where samples are
+	// numbered by row.
+	IDs []string
+	// Files lists every file that was read, once, in order of first use.
+	Files []File
+	// Notes are sentences about choices that were made for the user.
+	Notes []string
+}
+
+// Load reads the views that sources name. Each must be named once. The errors
+// are sentences that name the file; those about a sample are *view.InputError.
+func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
+	l := newLibrary(ctx)
+	defer l.close()
+	all, notes, err := l.candidates(sources, opt.ID)
+	if err != nil {
+		return nil, err
+	}
+	order, err := choose(all, opt.Views)
+	if err != nil {
+		return nil, err
+	}
+	chosen := make([]*candidate, len(order))
+	for i, k := range order {
+		chosen[i] = all[k]
+	}
+	set := &Set{Notes: notes}
+	joined, err := l.identify(set, chosen, opt.ID)
+	if err != nil {
+		return nil, err
+	}
+	var here *presence
+	if opt.Index != "" {
+		if joined {
+			return nil, fmt.Errorf("--index %s counts samples by row, and the tables' rows are joined by their ids; leave it out: a sample lacks the view of a table that does not list it", opt.Index)
+		}
+		if here, err = l.presence(opt.Index, len(all), order); err != nil {
+			return nil, err
+		}
+	}
+	if !joined {
+		if err := orient(set, chosen, all, here); err != nil {
+			return nil, err
+		}
+	}
+	for i, c := range chosen {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var present []bool
+		if here != nil {
+			n, _ := c.sides()
+			if present, err = here.mask(i, n); err != nil {
+				return nil, err
+			}
+		}
+		v, err := c.view(present)
+		if err != nil {
+			return nil, c.explain(err, set.IDs)
+		}
+		if n := lost(v, present); n > 0 {
+			set.note("%s: %s of those that --index lists lack the view, for their rows are NaN throughout", c.name, count(n, "sample"))
+		}
+		if joined {
+			v = spread(v, c.places, len(set.IDs))
+		}
+		set.Views = append(set.Views, v)
+	}
+	if err := set.check(); err != nil {
+		return nil, err
+	}
+	if set.Files, err = l.files(); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// lost counts the samples that are marked as present and lack the view.
+func lost(v *view.View, present []bool) int {
+	n := 0
+	for i, has := range present {
+		if has && !v.Has(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// check reports a sample without any view.
+func (s *Set) check() error {
+	for i := range s.Views[0].Samples {
+		if !slices.ContainsFunc(s.Views, func(v *view.View) bool { return v.Has(i) }) {
+			return &view.InputError{Row: i, Problem: called(s.IDs, i) + "lacks every view; remove the sample, or add a view that it has"}
+		}
+	}
+	return nil
+}
+
+// called returns the words that tell the id of sample i, if it has one.
+func called(ids []string, i int) string {
+	if ids == nil {
+		return ""
+	}
+	return fmt.Sprintf("with the id %q ", ids[i])
+}
+
+func (s *Set) note(format string, a ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, a...)) }
+
+// identify sets the ids of the samples. If joined, rows of tables are samples
+// as their ids tell, and not in order.
+func (l *library) identify(set *Set, chosen []*candidate, id string) (joined bool, err error) {
+	with := keep(chosen, func(c *candidate) bool { return c.ids != nil })
+	if id != "" && !slices.ContainsFunc(with, func(c *candidate) bool { return c.exclude[0] == id }) {
+		return false, l.fileIDs(set, chosen, with, id)
+	}
+	for _, c := range chosen {
+		if id != "" && c.src.table != nil && !slices.Contains(c.exclude, id) {
+			return false, c.src.failf("has no column %q for the ids, only %s; add it", id, list(c.src.table.Columns()))
+		}
+	}
+	switch len(with) {
+	case 0:
+	case 1:
+		set.IDs = with[0].ids
+	case len(chosen):
+		set.join(chosen)
+		return true, nil
+	default:
+		without := keep(chosen, func(c *candidate) bool { return c.ids == nil })
+		return false, fmt.Errorf("the rows of %s have no ids, and those of %s have several lists of them; give ids to all views, or to one only", list(names(without)), list(names(with)))
+	}
+	return false, nil
+}
+
+// fileIDs sets the ids from a file of their own.
+func (l *library) fileIDs(set *Set, chosen, with []*candidate, id string) error {
+	if _, _, ok := splitSource(id, exists); !ok {
+		var columns []string
+		for _, c := range chosen {
+			if c.src.table != nil {
+				columns = append(columns, c.src.table.Columns()...)
+			}
+		}
+		return fmt.Errorf("--id %s is neither a file nor a column of the tables, which have %s; check the name", id, list(columns))
+	}
+	if len(with) > 0 {
+		return fmt.Errorf("--id %s: %s has ids of its own; leave out --id, or that column", id, with[0].name)
+	}
+	s, name, err := l.open(id)
+	if err != nil {
+		return fmt.Errorf("--id %w", err)
+	}
+	if set.IDs, err = s.ids(name); err != nil {
+		return s.fail(err)
+	}
+	return nil
+}
+
+// join makes the samples the union of the ids of tables.
+func (s *Set) join(tables []*candidate) {
+	at := make(map[string]int)
+	for _, c := range tables {
+		c.places = make([]int, len(c.ids))
+		for i, id := range c.ids {
+			k, ok := at[id]
+			if !ok {
+				k = len(s.IDs)
+				at[id] = k
+				s.IDs = append(s.IDs, id)
+			}
+			c.places[i] = k
+		}
+	}
+	var lack []string
+	for _, c := range tables {
+		if n := len(s.IDs) - len(c.ids); n > 0 {
+			lack = append(lack, fmt.Sprintf("%s lacks %d", c.name, n))
+		}
+	}
+	if len(lack) > 0 {
+		s.note("the ids of %d tables make %d samples; %s", len(tables), len(s.IDs), list(lack))
+	}
+}
+
+// candidates lists the views of all sources, in order.
+func (l *library) candidates(sources []string, id string) (all []*candidate, notes []string, err error) {
+	if len(sources) == 0 {
+		return nil, nil, errors.New("no view is named; give at least one FILE or FILE:NAME")
+	}
+	for _, arg := range sources {
+		if err := l.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		s, name, err := l.open(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		found, passed, err := s.views(name, id)
+		if err != nil {
+			return nil, nil, s.fail(err)
+		}
+		if len(passed) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: not taken for views: %s", s.path, list(passed)))
+		}
+		for _, c := range found {
+			if slices.ContainsFunc(all, func(d *candidate) bool { return c.src == d.src && c.index == d.index }) {
+				return nil, nil, fmt.Errorf("%s: the view %s is named twice; name every view once", arg, c.name)
+			}
+			all = append(all, c)
+		}
+	}
+	for _, s := range l.sources {
+		if slices.ContainsFunc(l.sources, func(t *source) bool { return t != s && t.base() == s.base() }) {
+			for _, c := range all {
+				if c.src == s {
+					c.name = s.path + strings.TrimPrefix(c.name, s.base())
+				}
+			}
+		}
+	}
+	return all, notes, nil
+}
+
+// choose returns the places in all of the views that were asked for.
+func choose(all []*candidate, asked []string) ([]int, error) {
+	var order []int
+	if len(asked) == 0 {
+		for k := range all {
+			order = append(order, k)
+		}
+	}
+	for _, a := range asked {
+		fit, err := matches(all, a)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(order, fit) {
+			return nil, fmt.Errorf("--views: %s is chosen twice; choose every view once", all[fit].name)
+		}
+		order = append(order, fit)
+	}
+	return order, nil
+}
+
+// matches returns the place in all of the view with a number or a name.
+func matches(all []*candidate, asked string) (int, error) {
+	var there []string
+	for k, c := range all {
+		there = append(there, fmt.Sprintf("%d (%s)", k, c.name))
+	}
+	if k, err := strconv.Atoi(asked); err == nil && k >= 0 && k < len(all) {
+		return k, nil
+	}
+	fit := -1
+	for k, c := range all {
+		if c.name != asked && c.info.Name != asked && c.src.base() != asked {
+			continue
+		}
+		if fit >= 0 {
+			return 0, fmt.Errorf("--views: %q stands for more than one of %s; choose by number", asked, list(there))
+		}
+		fit = k
+	}
+	if fit < 0 {
+		return 0, fmt.Errorf("--views: there is no view %q; choose among %s", asked, list(there))
+	}
+	return fit, nil
+}

@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// orient finds which side of each chosen view is the samples.
+func orient(set *Set, chosen, all []*candidate, here *presence) error {
+	lengths := commonSides(chosen)
+	if len(lengths) == 0 {
+		var shapes []string
+		for _, c := range chosen {
+			shapes = append(shapes, fmt.Sprintf("%s is %d x %d", c.name, c.info.Shape[0], c.info.Shape[1]))
+		}
+		return fmt.Errorf("the views have no side in common that could be the samples: %s; give views of the same samples, or tables with ids", list(shapes))
+	}
+	if set.IDs != nil && !slices.Contains(lengths, len(set.IDs)) {
+		return fmt.Errorf("there are %s for the %s samples of %s; give one id per sample", count(len(set.IDs), "id"), either(lengths), list(names(chosen)))
+	}
+	if here != nil && !slices.ContainsFunc(lengths, here.fits) {
+		return fmt.Errorf("--index %s is about %s, and %s has %s; give the index that belongs to the views", here.arg, here.extent(), list(names(chosen)), either(lengths))
+	}
+	narrow := func(fits func(n int) bool) {
+		if left := keep(lengths, fits); len(left) > 0 {
+			lengths = left
+		}
+	}
+	narrow(func(n int) bool { return n == len(set.IDs) })
+	if here != nil {
+		narrow(here.fits)
+	}
+	for _, c := range chosen {
+		narrow(c.src.hasLabels)
+	}
+	others := commonSides(all)
+	narrow(func(n int) bool { return slices.Contains(others, n) })
+	narrow(func(n int) bool {
+		return !slices.ContainsFunc(chosen, func(c *candidate) bool { return c.src.format != matlab && c.info.Shape[0] != n })
+	})
+	n := slices.Max(lengths)
+	if len(lengths) > 1 {
+		set.note("both sides of %s could be the samples, and the longer one, %d, is taken; save the views as .npy files with one row per sample if that is wrong", list(names(chosen)), n)
+	}
+	for _, c := range chosen {
+		c.columns = c.info.Shape[0] != n
+	}
+	for _, c := range chosen {
+		// A square matrix is like the others of its file.
+		if c.info.Shape[0] == c.info.Shape[1] {
+			c.columns = slices.ContainsFunc(chosen, func(d *candidate) bool { return d.src == c.src && d.columns })
+		}
+	}
+	if turned := keep(chosen, func(c *candidate) bool { return c.columns }); len(turned) > 0 {
+		set.note("the %d samples are the columns of %s", n, list(names(turned)))
+	}
+	return nil
+}
+
+// commonSides returns the lengths that could be the samples of all views.
+func commonSides(all []*candidate) []int {
+	lengths := slices.Compact(slices.Clone(all[0].possible()))
+	return keep(lengths, func(n int) bool {
+		return !slices.ContainsFunc(all, func(c *candidate) bool { return !slices.Contains(c.possible(), n) })
+	})
+}
+
+// possible returns the lengths of the sides that could be the samples.
+func (c *candidate) possible() []int {
+	if c.fixed {
+		return c.info.Shape[:1]
+	}
+	return c.info.Shape
+}
+
+// hasLabels reports whether the file holds something for each of n samples:
+// labels, or marks of presence.
+func (s *source) hasLabels(n int) bool {
+	for _, info := range s.Arrays() {
+		name := cmp.Or(info.Group, info.Name)
+		switch {
+		case isLabelName(name) && isThin(info):
+			if info.Len() == n {
+				return true
+			}
+		case isLabelName(name), isIndexName(name) && !isThin(info):
+			if slices.Contains(info.Shape, n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// names returns the names of views.
+func names(all []*candidate) []string {
+	var out []string
+	for _, c := range all {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// either returns "5" or "5 or 7".
+func either(lengths []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(lengths), "[]"), " ", " or ")
+}
+
+// transposed returns the rows x cols matrix a, which is stored row after row,
+// turned over.
+func transposed(a []float32, rows, cols int) []float32 {
+	const block = 32 // 4 KiB that are read and 4 KiB that are written stay in the cache
+	out := make([]float32, len(a))
+	for r0 := 0; r0 < rows; r0 += block {
+		for c0 := 0; c0 < cols; c0 += block {
+			c1 := min(c0+block, cols)
+			for r := r0; r < min(r0+block, rows); r++ {
+				for c, x := range a[r*cols+c0 : r*cols+c1] {
+					out[(c0+c)*rows+r] = x
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package dataset
+
+import "fmt"
+
+// presence says which samples have which of the chosen views.
+type presence struct {
+	arg string
+	// lists are the samples that have each view, counted from 1.
+	lists [][]int64
+	// samples is the number of samples, or 0 if the lists do not tell.
+	samples int
+	// most is the greatest number in the lists.
+	most int64
+}
+
+// presence reads arg, the value of --index. order holds the places of the chosen
+// views among the found ones.
+func (l *library) presence(arg string, found int, order []int) (*presence, error) {
+	s, name, err := l.open(arg)
+	if err != nil {
+		return nil, fmt.Errorf("--index %w", err)
+	}
+	p := &presence{arg: arg}
+	infos := s.Arrays()
+	u := unit{members: []int{0}} // a table as a whole
+	if s.table == nil || name != "" {
+		if u, err = one(infos, name, "lists of present samples", isIndexName); err != nil {
+			return nil, s.fail(err)
+		}
+	}
+	first := infos[u.members[0]]
+	for _, i := range u.members {
+		values, err := s.Int64(i)
+		if err != nil {
+			return nil, s.fail(err)
+		}
+		p.lists = append(p.lists, values)
+	}
+	if len(u.members) == 1 && isMatrix(first) && !isThin(first) {
+		rows, cols := first.Shape[0], first.Shape[1]
+		byColumn := first.ColumnMajor
+		if cols != found && cols != len(order) {
+			rows, cols, byColumn = cols, rows, !byColumn
+		}
+		if p.lists, err = listed(p.lists[0], rows, cols, byColumn); err != nil {
+			return nil, s.failf("%s %w", first.Name, err)
+		}
+		p.samples = rows
+	}
+	switch len(p.lists) {
+	case found:
+		all := p.lists
+		p.lists = nil
+		for _, k := range order {
+			p.lists = append(p.lists, all[k])
+		}
+	case len(order):
+	default:
+		return nil, fmt.Errorf("--index %s has %s for %s; give one for each view", arg, count(len(p.lists), "list"), count(found, "view"))
+	}
+	for _, list := range p.lists {
+		for _, i := range list {
+			p.most = max(p.most, i)
+		}
+	}
+	return p, nil
+}
+
+// listed turns a samples x views matrix of 0 and 1, stored row after row or
+// column after column, into a list for each view.
+func listed(marks []int64, samples, views int, byColumn bool) ([][]int64, error) {
+	lists := make([][]int64, views)
+	for at, mark := range marks {
+		i, v := at/views, at%views
+		if byColumn {
+			i, v = at%samples, at/samples
+		}
+		switch mark {
+		case 0:
+		case 1:
+			lists[v] = append(lists[v], int64(i+1))
+		default:
+			return nil, fmt.Errorf("holds %d for sample %d and view %d (counted from 0); write 1 where a sample has a view, 0 where it lacks it", mark, i, v)
+		}
+	}
+	return lists, nil
+}
+
+// fits reports whether there can be n samples.
+func (p *presence) fits(n int) bool {
+	return p.samples == n || p.samples == 0 && p.most <= int64(n)
+}
+
+// extent returns words for the samples that fit.
+func (p *presence) extent() string {
+	if p.samples > 0 {
+		return count(p.samples, "sample")
+	}
+	return fmt.Sprintf("%d samples or more", p.most)
+}
+
+// mask returns which of n samples have the chosen view v.
+func (p *presence) mask(v, n int) ([]bool, error) {
+	mask := make([]bool, n)
+	for at, i := range p.lists[v] {
+		if i < 1 || i > int64(n) {
+			return nil, fmt.Errorf("--index %s: entry %d of the list of view %d (both counted from 0) is %d; samples are numbered from 1 to %d there", p.arg, at, v, i, n)
+		}
+		if mask[i-1] {
+			return nil, fmt.Errorf("--index %s: the list of view %d (counted from 0) has sample %d twice; list every sample once", p.arg, v, i)
+		}
+		mask[i-1] = true
+	}
+	return mask, nil
+}

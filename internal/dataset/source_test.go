@@ -1,0 +1,174 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestSplitSource(t *testing.T) {
+	files := []string{"a.npz", "a:b.npz", "a:b", `C:\a.npz`, "x:"}
+	for source, want := range map[string][2]string{
+		"a.npz":           {"a.npz", ""},
+		"a.npz:view0":     {"a.npz", "view0"},
+		"a.npz:p:q":       {"a.npz", "p:q"},
+		"a:b.npz":         {"a:b.npz", ""},
+		"a:b.npz:X":       {"a:b.npz", "X"},
+		"a:b:c":           {"a:b", "c"},
+		`C:\a.npz`:        {`C:\a.npz`, ""},
+		`C:\a.npz:X{2}`:   {`C:\a.npz`, "X{2}"},
+		"x:":              {"x:", ""},
+		"x::y":            {"x:", "y"},
+		"a.npz:":          {"a.npz", ""},
+		"b.npz":           {},
+		"b.npz:X":         {},
+		":a.npz":          {},
+		"":                {},
+		":":               {},
+		"a.npz.old:a.npz": {},
+	} {
+		path, name, ok := splitSource(source, contained(files))
+		if got := [2]string{path, name}; got != want || ok != (want[0] != "") {
+			t.Errorf("%q: %q, %v, want %q", source, got, ok, want)
+		}
+	}
+}
+
+func contained(files []string) func(string) bool {
+	return func(path string) bool {
+		for _, f := range files {
+			if f == path {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func FuzzSplitSource(f *testing.F) {
+	f.Add("a.npz:view0", "a.npz")
+	f.Add("a:b:c", "a:b")
+	f.Add("a::", "a:")
+	f.Add(":x", "")
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, source, file string) {
+		path, name, ok := splitSource(source, contained([]string{file}))
+		if !ok {
+			if file != "" && (source == file || strings.HasPrefix(source, file+":")) {
+				t.Fatalf("%q does not find the file %q", source, file)
+			}
+			return
+		}
+		if path != file || source != path && source != path+":"+name {
+			t.Fatalf("%q with the file %q gives %q and %q", source, file, path, name)
+		}
+	})
+}
+
+func TestFormat(t *testing.T) {
+	block := strings.Repeat(" ", 124)
+	for _, c := range []struct{ head, path, want string }{
+		{"\x93NUMPY\x01\x00", "a.csv", numpy},
+		{"PK\x03\x04...", "a", numpy},
+		{"PK\x05\x06...", "a.mat", numpy},
+		{block + "\x00\x01IM", "a.txt", matlab},
+		{block + "\x01\x00MI", "a", matlab},
+		{"\x89HDF\r\n\x1a\n", "a", matlab},
+		{block + "\x00\x02IM" + strings.Repeat(" ", 384) + "\x89HDF\r\n\x1a\n", "a", matlab},
+		{block + "12IM", "a.csv", text},
+		{"1,2", "a.CSV", text},
+		{"1,2", "a.tsv", text},
+		{"1 2", "a.txt", text},
+		{"", "a.npy", numpy},
+		{"", "a.npz", numpy},
+		{"", "a.mat", matlab},
+		{"1,2", "a.dat", ""},
+		{"", "npy", ""},
+	} {
+		if got := format([]byte(c.head), c.path); got != c.want {
+			t.Errorf("%q in %s: %q, want %q", c.head, c.path, got, c.want)
+		}
+	}
+}
+
+func TestFormatByContent(t *testing.T) {
+	f := newFolder(t)
+	set := f.load(Options{}, f.npy("a.csv", matrix("", 5, 3)), f.mat("b", matrix("fea", 5, 2)), f.text("c.txt", "1\t2", "3\t4", "5\t6", "7\t8", "9\t1"))
+	f.shows(set, "a.csv 5 x 3", "b:fea 5 x 2", "c.txt 5 x 2")
+}
+
+func TestPathWithColons(t *testing.T) {
+	f := newFolder(t)
+	path := f.npz("run:1/a:b.npz", matrix("p", 4, 2), matrix("q:r", 4, 3))
+	f.shows(f.load(Options{}, path+":q:r", path+":p"), "a:b.npz:q:r 4 x 3", "a:b.npz:p 4 x 2")
+}
+
+func TestUnusableFiles(t *testing.T) {
+	f := newFolder(t)
+	good := f.npz("good.npz", matrix("view0", 4, 2))
+	secret := f.npy("secret.npy", matrix("", 4, 2))
+	if err := os.Chmod(secret, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ source, words string }{
+		{filepath.Join(f.dir, "none.npy"), "none.npy: there is no such file; check"},
+		{filepath.Join(f.dir, "none.npy") + ":X", "none.npy:X: there is no such file; check"},
+		{f.dir, "is a directory; name"},
+		{good + ":", "no name follows the colon; write FILE:NAME"},
+		{good + ":view1", `good.npz: holds no array "view1", only view0; name`},
+		{filepath.Join(good, "x"), "cannot be read"},
+		{f.write("a.bin", []byte("hello")), "a.bin: is in no known format; give a .npy"},
+		{f.write("empty.npy", nil), "empty.npy: "},
+		{f.write("empty.csv", nil), "empty.csv: "},
+		{f.write("cut.npy", []byte("\x93NUMPY\x01\x00")), "cut.npy: "},
+		{f.write("cut.mat", []byte("MATLAB 5.0")), "cut.mat: "},
+	} {
+		f.refuse(Options{}, []string{c.source}, c.words)
+	}
+	if os.Getuid() != 0 {
+		f.refuse(Options{}, []string{secret}, "secret.npy: cannot be read", "permission")
+	}
+	f.refuse(Options{}, nil, "no view is named")
+	f.refuse(Options{}, []string{""}, "no such file")
+	f.refuse(Options{}, []string{os.DevNull}, "is not a regular file")
+}
+
+func TestFiles(t *testing.T) {
+	f := newFolder(t)
+	a := f.npz("a.npz", matrix("view0", 4, 2), matrix("view1", 4, 3))
+	b := f.npy("b.npy", matrix("", 4, 5))
+	ids := f.text("ids.csv", "id,x", "p,1", "q,2", "r,3", "s,4")
+	index := f.mat("i.mat", entry{"index", nil, []entry{ints("", 1, 2, 3, 4), ints("", 1), ints("", 2)}})
+	set := f.load(Options{ID: ids, Index: index + ":index"}, a+":view1", b, filepath.Join(f.dir, ".", "a.npz")+":view0")
+	if len(set.Files) != 4 {
+		t.Fatalf("files %v", set.Files)
+	}
+	for i, path := range []string{a, b, ids, index} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := File{path, int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))}
+		if set.Files[i] != want {
+			t.Errorf("file %d: %v, want %v", i, set.Files[i], want)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	f := newFolder(t)
+	path := f.npz("a.npz", matrix("view0", 4, 2), labels(0, 0, 1, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Load(ctx, []string{path}, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Load: %v", err)
+	}
+	if _, err := Labels(ctx, path, nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Labels: %v", err)
+	}
+}

@@ -1,0 +1,233 @@
+package npy
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"strconv"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// blockBytes is how much is converted at a time: little enough to stay in the
+// cache, enough to make the calls to the reader cheap.
+const blockBytes = 64 << 10
+
+// number is any type whose values NumPy stores as the machine does.
+type number interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// valueError says what is wrong with one value.
+type valueError struct {
+	at      int // in storage order
+	problem string
+}
+
+func (e *valueError) Error() string { return e.problem }
+
+// decode reads len(dst) values of type d from r. Text goes into strings only.
+func decode[U float32 | int64 | string](r io.Reader, d dtype, dst []U) error {
+	swap := d.big != (binary.NativeEndian.Uint16([]byte{0, 1}) == 1)
+	switch d.code {
+	case "f2":
+		halves := make([]uint16, min(blockBytes/2, len(dst)))
+		read := raw[uint16](r, swap)
+		return convert(dst, func(vals []float32) error {
+			for len(vals) > 0 {
+				block := halves[:min(len(halves), len(vals))]
+				if err := read(block); err != nil {
+					return err
+				}
+				for i, h := range block {
+					vals[i] = fromHalf(h)
+				}
+				vals = vals[len(block):]
+			}
+			return nil
+		})
+	case "f4":
+		return convert(dst, raw[float32](r, swap))
+	case "f8":
+		return convert(dst, raw[float64](r, swap))
+	case "b1":
+		read := raw[uint8](r, false)
+		return convert(dst, func(vals []uint8) error {
+			if err := read(vals); err != nil {
+				return err
+			}
+			for i, v := range vals {
+				vals[i] = min(v, 1)
+			}
+			return nil
+		})
+	case "i1":
+		return convert(dst, raw[int8](r, false))
+	case "i2":
+		return convert(dst, raw[int16](r, swap))
+	case "i4":
+		return convert(dst, raw[int32](r, swap))
+	case "i8":
+		return convert(dst, raw[int64](r, swap))
+	case "u1":
+		return convert(dst, raw[uint8](r, false))
+	case "u2":
+		return convert(dst, raw[uint16](r, swap))
+	case "u4":
+		return convert(dst, raw[uint32](r, swap))
+	case "u8":
+		return convert(dst, raw[uint64](r, swap))
+	}
+	return decodeText(r, d, any(dst).([]string))
+}
+
+// raw returns a function that fills a slice with the next values of r, whose
+// bytes stand in the other order than the machine's if swap is set.
+func raw[T number](r io.Reader, swap bool) func([]T) error {
+	return func(vals []T) error {
+		if len(vals) == 0 {
+			return nil
+		}
+		size := int(unsafe.Sizeof(vals[0]))
+		b := unsafe.Slice((*byte)(unsafe.Pointer(&vals[0])), len(vals)*size)
+		if _, err := io.ReadFull(r, b); err != nil {
+			return err
+		}
+		if !swap {
+			return nil
+		}
+		switch ne := binary.NativeEndian; size {
+		case 2:
+			for ; len(b) > 0; b = b[2:] {
+				ne.PutUint16(b, bits.ReverseBytes16(ne.Uint16(b)))
+			}
+		case 4:
+			for ; len(b) > 0; b = b[4:] {
+				ne.PutUint32(b, bits.ReverseBytes32(ne.Uint32(b)))
+			}
+		case 8:
+			for ; len(b) > 0; b = b[8:] {
+				ne.PutUint64(b, bits.ReverseBytes64(ne.Uint64(b)))
+			}
+		}
+		return nil
+	}
+}
+
+// convert fills dst with values that read hands over as they are stored.
+// Values of the type that is wanted go straight to their place.
+func convert[T number, U float32 | int64 | string](dst []U, read func([]T) error) error {
+	if same, ok := any(dst).([]T); ok {
+		return read(same)
+	}
+	var zero T
+	vals := make([]T, min(blockBytes/int(unsafe.Sizeof(zero)), len(dst)))
+	for at := 0; at < len(dst); at += len(vals) {
+		vals = vals[:min(len(vals), len(dst)-at)]
+		if err := read(vals); err != nil {
+			return err
+		}
+		switch out := any(dst[at : at+len(vals)]).(type) {
+		case []float32:
+			for i, v := range vals {
+				x := float32(v)
+				// The difference of an infinite value to itself is not 0.
+				if x-x != 0 && v-v == 0 {
+					return &valueError{at + i, fmt.Sprintf("is %v, which is beyond the largest float32; divide the array by a constant", v)}
+				}
+				out[i] = x
+			}
+		case []int64:
+			for i, v := range vals {
+				x, ok := whole(v)
+				if !ok {
+					return &valueError{at + i, fmt.Sprintf("is %v, not a whole number of at most 63 bits; round it or choose another array", v)}
+				}
+				out[i] = x
+			}
+		case []string:
+			for i, v := range vals {
+				out[i] = format(v)
+			}
+		}
+	}
+	return nil
+}
+
+// whole returns v as an int64, and whether that is its value.
+func whole[T number](v T) (int64, bool) {
+	x := int64(v)
+	// What an int64 cannot hold comes out as one of its ends or with the other
+	// sign. A floating-point number, of which halves exist, never equals the
+	// upper end.
+	if T(1)/2 != 0 && x == math.MaxInt64 {
+		return 0, false
+	}
+	return x, T(x) == v && (x < 0) == (v < 0)
+}
+
+// format returns v in decimal notation if it is whole, else in the shortest
+// form that gives v again.
+func format[T number](v T) string {
+	if x, ok := whole(v); ok {
+		return strconv.FormatInt(x, 10)
+	}
+	switch v := any(v).(type) {
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'g', -1, 32)
+	default:
+		return strconv.FormatFloat(v.(float64), 'g', -1, 64)
+	}
+}
+
+// fromHalf returns the value of an IEEE 754 binary16 number: a sign, 5 bits of
+// exponent, 10 bits of fraction.
+func fromHalf(h uint16) float32 {
+	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10&31), uint32(h&1023)
+	switch exp {
+	case 0: // no leading one: frac x 2^-24
+		return math.Float32frombits(sign | math.Float32bits(float32(frac)*0x1p-24))
+	case 31: // infinite, or not a number
+		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
+	}
+	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
+}
+
+// decodeText reads len(dst) strings of type d from r. NumPy fills short ones up
+// with zeros, which are taken away.
+func decodeText(r io.Reader, d dtype, dst []string) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	in := bufio.NewReaderSize(r, blockBytes)
+	item := make([]byte, d.size)
+	var order binary.ByteOrder = binary.LittleEndian
+	if d.big {
+		order = binary.BigEndian
+	}
+	var text []byte
+	for i := range dst {
+		if _, err := io.ReadFull(in, item); err != nil {
+			return err
+		}
+		text = append(text[:0], item...)
+		if d.code == "U" {
+			text = text[:0]
+			for b := item; len(b) > 0; b = b[4:] {
+				c := order.Uint32(b)
+				if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+					return &valueError{i, fmt.Sprintf("has the character %#x, which Unicode does not have; correct the text", c)}
+				}
+				text = utf8.AppendRune(text, rune(c))
+			}
+		}
+		dst[i] = string(bytes.TrimRight(text, "\x00"))
+	}
+	return nil
+}

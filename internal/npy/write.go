@@ -1,0 +1,96 @@
+package npy
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Write writes data, a []float32 or an []int64, as a .npy file of the given
+// shape, the values in the order of their indices with the last one running
+// fastest. An empty shape is that of a single number.
+func Write(w io.Writer, shape []int, data any) error {
+	switch data := data.(type) {
+	case []float32:
+		return write(w, "<f4", shape, data)
+	case []int64:
+		return write(w, "<i8", shape, data)
+	}
+	return fmt.Errorf("values of type %T cannot be written; pass a []float32 or an []int64", data)
+}
+
+func write[T float32 | int64](w io.Writer, descr string, shape []int, data []T) error {
+	if len(shape) > maxSides {
+		return fmt.Errorf("an array cannot have %d sides; flatten it to at most %d", len(shape), maxSides)
+	}
+	n := 1
+	sides := make([]string, len(shape))
+	for k, s := range shape {
+		if s < 0 || s > 0 && n > math.MaxInt/s {
+			return fmt.Errorf("no array has the shape %v; pass sides of at least 0 whose product is %d", shape, len(data))
+		}
+		n *= s
+		sides[k] = strconv.Itoa(s)
+	}
+	if n != len(data) {
+		return fmt.Errorf("%d values do not make an array of shape %v; pass sides whose product is their number", len(data), shape)
+	}
+	tuple := strings.Join(sides, ", ")
+	if len(sides) == 1 {
+		tuple += ","
+	}
+	head := append([]byte(magic), 1, 0, 0, 0)
+	head = fmt.Appendf(head, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, tuple)
+	// The values begin at a multiple of 64 bytes, and a line ends before them.
+	for len(head)%64 != 63 {
+		head = append(head, ' ')
+	}
+	head = append(head, '\n')
+	binary.LittleEndian.PutUint16(head[8:], uint16(len(head)-10))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	var buf []byte
+	for block := range slices.Chunk(data, blockBytes/8) {
+		var err error
+		if buf, err = binary.Append(buf[:0], binary.LittleEndian, block); err != nil {
+			return err
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Writer writes a .npz file, whose bytes depend on nothing but what is added.
+type Writer struct {
+	zip *zip.Writer
+}
+
+// NewWriter returns a Writer of a .npz file to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{zip.NewWriter(w)} }
+
+// Add writes one array as Write does, uncompressed. Names must differ.
+func (w *Writer) Add(name string, shape []int, data any) error {
+	f, err := w.zip.CreateHeader(&zip.FileHeader{
+		Name:     name + ".npy",
+		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), // the earliest that zip knows
+	})
+	if err != nil {
+		return fmt.Errorf("array %q: %w", name, err)
+	}
+	if err := Write(f, shape, data); err != nil {
+		return fmt.Errorf("array %q: %w", name, err)
+	}
+	return nil
+}
+
+// Close writes the end of the file. It does not close the writer beneath.
+func (w *Writer) Close() error { return w.zip.Close() }
