@@ -70,6 +70,8 @@ type Result struct {
 	Model *probability.Model
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
+	// Options are the options of the run, with all defaults filled in.
+	Options Options
 	// Trace tells what every stage did.
 	Trace Trace
 }
@@ -78,13 +80,13 @@ type Result struct {
 type Trace struct {
 	// Stages holds the time that each stage took, in order.
 	Stages []Timing
-	// Neighbours is the number of neighbours that were sought, by view: fewer
+	// Candidates is the number of neighbours that were sought, by view: fewer
 	// than asked for where fewer samples have the view.
-	Neighbours []int
+	Candidates []int
 	// Zero counts, by view, the samples whose row is all zeros, which count as
 	// missing under the cosine metric; FirstZero is the first of them, or -1.
 	Zero, FirstZero []int
-	// Pairs is the number of training pairs, T.
+	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
 	// Edges is the number of pairs with a refined probability.
 	Edges int
@@ -141,15 +143,14 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	return r.result(model, refined, found), nil
 }
 
-// run is one call of Fit. The stages work on renumbered samples, sample order[i]
+// run is one call of Fit. The stages work on renumbered samples, sample Order[i]
 // of the views being number i: since every tie is broken by number, the order
 // decides all ties, and a result depends on how the samples are stored only
 // through it.
 type run struct {
 	ctx   context.Context
 	views []*View
-	opt   Options
-	order []int
+	opt   Options // resolved
 	trace Trace
 }
 
@@ -162,9 +163,9 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, views: views, opt: opt, order: opt.Order}
-	if r.order == nil {
-		r.order = r.random(orderStream).Perm(n)
+	r := &run{ctx: ctx, views: views, opt: opt}
+	if r.opt.Order == nil {
+		r.opt.Order = r.random(orderStream).Perm(n)
 	}
 	return r, nil
 }
@@ -218,7 +219,7 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(r.views))
 	err := r.stage(StagePrepare, len(r.views), func(progress func(int)) error {
 		for m, v := range r.views {
-			s, err := similarity.NewSpace(v, r.opt.metric(m), r.order)
+			s, err := similarity.NewSpace(v, r.opt.Metrics[m], r.opt.Order)
 			if err != nil {
 				return err
 			}
@@ -232,7 +233,7 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, sample := range r.order {
+	for i, sample := range r.opt.Order {
 		if !slices.ContainsFunc(spaces, func(s *similarity.Space) bool { return s.Has(i) }) {
 			return nil, r.viewless(sample)
 		}
@@ -259,12 +260,12 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	err := r.stage(StageNeighbours, total, func(progress func(int)) error {
 		before := 0
 		for m, s := range spaces {
-			l, err := neighbour.Search(r.ctx, s, r.opt.Neighbours, r.opt.Threads, func(done int) { progress(before + done) })
+			l, err := neighbour.Search(r.ctx, s, r.opt.Candidates, r.opt.Threads, func(done int) { progress(before + done) })
 			if err != nil {
 				return err
 			}
 			lists[m] = l
-			r.trace.Neighbours = append(r.trace.Neighbours, min(r.opt.Neighbours, s.Count()-1))
+			r.trace.Candidates = append(r.trace.Candidates, min(r.opt.Candidates, s.Count()-1))
 			before += s.Count()
 		}
 		return nil
@@ -330,17 +331,19 @@ func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 
 // result numbers everything as the views do.
 func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) *Result {
-	labels := make([]int, len(r.order))
-	for i, sample := range r.order {
+	labels := make([]int, len(r.opt.Order))
+	for i, sample := range r.opt.Order {
 		labels[sample] = found.Labels[i]
 	}
 	r.trace.Sweeps = found.Sweeps
 	result := &Result{
-		Labels: partition.Number(labels),
-		Model:  model,
-		Graph:  refined.Renumber(r.order),
-		Trace:  r.trace,
+		Labels:  partition.Number(labels),
+		Model:   model,
+		Graph:   refined.Renumber(r.opt.Order),
+		Trace:   r.trace,
+		Options: r.opt,
 	}
+	result.Options.Learning = model.Settings
 	result.Confidence = partition.Confidence(result.Graph, result.Labels)
 	for _, l := range result.Labels {
 		for l >= len(result.Sizes) {

@@ -2,6 +2,7 @@ package mvclust
 
 import (
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
 	"github.com/mvclust/mvclust/probability"
@@ -12,10 +13,14 @@ import (
 // Options steer Fit. The zero value runs the paper's method with the default
 // number of neighbours.
 type Options struct {
-	// Neighbours is K, the number of nearest neighbours per view whose pairs are
-	// looked at; the best value is near the size of the classes. 0 stands for
+	// Neighbours is K, the number of most probable neighbours that a sample is
+	// compared by; the best value is near the size of the classes. 0 stands for
 	// DefaultNeighbours, or one fewer than the samples where that is less.
 	Neighbours int
+	// Candidates is the number of nearest neighbours per view whose pairs are
+	// looked at, from which the K most probable are then taken. 0 stands for four
+	// times K, or one fewer than the samples where that is less.
+	Candidates int
 	// Metrics holds the similarity measure of every view, or one for all. nil
 	// stands for cosine.
 	Metrics []similarity.Metric
@@ -23,8 +28,7 @@ type Options struct {
 	Learning probability.Settings
 	// Posterior steers how a pair's views are fused.
 	Posterior posterior.Settings
-	// Refinement steers the graph refinement. Its Neighbours is k, where 0 stands
-	// for K.
+	// Refinement steers the graph refinement. Fit sets its Neighbours to K.
 	Refinement refine.Settings
 	// Partition steers the search for the clusters.
 	Partition partition.Settings
@@ -44,6 +48,11 @@ type Options struct {
 
 // DefaultNeighbours is the number of neighbours where none is asked for.
 const DefaultNeighbours = 20
+
+// candidatesPerNeighbour is how many candidates are looked at for every neighbour
+// that is kept: with fewer, samples that lack a view find too few of their own
+// kind (docs/method.md has the figures).
+const candidatesPerNeighbour = 4
 
 // Stage is a step of Fit.
 type Stage string
@@ -69,40 +78,39 @@ type Progress struct {
 // OptionError says which option cannot be used and why.
 type OptionError = option.Error
 
-func (o Options) metric(m int) similarity.Metric {
-	switch len(o.Metrics) {
-	case 0:
-		return similarity.Cosine
-	case 1:
-		return o.Metrics[0]
-	default:
-		return o.Metrics[m]
-	}
-}
-
 // resolve checks the options for a number of views and samples and fills in what
 // is left at zero.
 func (o Options) resolve(views, samples int) (Options, error) {
 	bad := func(name, format string, args ...any) (Options, error) {
 		return o, option.Errorf(name, format, args...)
 	}
-	switch {
-	case o.Neighbours < 0 || o.Neighbours >= samples:
-		return bad("neighbours", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
-	case o.Neighbours == 0:
+	if o.Neighbours < 0 || o.Neighbours >= samples {
+		return bad("neighbors", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
+	}
+	if o.Neighbours == 0 {
 		o.Neighbours = min(DefaultNeighbours, samples-1)
 	}
+	if o.Candidates == 0 {
+		o.Candidates = min(candidatesPerNeighbour*o.Neighbours, samples-1)
+	}
+	if o.Candidates < o.Neighbours || o.Candidates >= samples {
+		return bad("candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
+	}
+	o.Refinement.Neighbours = o.Neighbours
+	o.Threads = parallel.Threads(o.Threads)
 	if n := len(o.Metrics); n > 1 && n != views {
 		return bad("metric", "%d metrics for %d views; give one for all, or one per view", n, views)
 	}
-	for _, m := range o.Metrics {
-		if _, err := similarity.ParseMetric(m.String()); err != nil {
+	metrics := make([]similarity.Metric, views)
+	for m := range metrics {
+		if len(o.Metrics) > 0 {
+			metrics[m] = o.Metrics[min(m, len(o.Metrics)-1)]
+		}
+		if _, err := similarity.ParseMetric(metrics[m].String()); err != nil {
 			return bad("metric", "%v", err)
 		}
 	}
-	if o.Refinement.Neighbours == 0 {
-		o.Refinement.Neighbours = o.Neighbours
-	}
+	o.Metrics = metrics
 	if err := option.First(o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve()); err != nil {
 		return o, err
 	}

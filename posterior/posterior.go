@@ -22,10 +22,14 @@ const (
 	// Asymmetric is MPC's form, Eq. p_bayesian: the first view that both samples
 	// have gives the prior, every other one a likelihood ratio.
 	Asymmetric
-	// Max, Mean, Min and Multiply are the aggregations of the paper's ablation.
+	// Max is the largest of the views' probabilities; it and the ones below are
+	// the aggregations of the paper's ablation.
 	Max
+	// Mean is their arithmetic mean.
 	Mean
+	// Min is the smallest.
 	Min
+	// Multiply is their product.
 	Multiply
 )
 
@@ -70,8 +74,9 @@ type Settings struct {
 	Clip float64
 }
 
-// DefaultClip is the zero value's Clip.
-const DefaultClip = 1e-4
+// DefaultClip is the zero value's Clip: the evidence of one view is worth at most
+// log-odds of 3.9. docs/method.md has the figures behind it.
+const DefaultClip = 0.02
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {

@@ -22,6 +22,8 @@ import (
 
 // Model is what was learned.
 type Model struct {
+	// Settings are the settings that were used, with all defaults filled in.
+	Settings Settings
 	// Functions holds f^(m), by view.
 	Functions []Function
 	// Cross holds, at [m][b], what similarity in view m tells of the probability
@@ -54,6 +56,7 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
+	similarities = every(similarities, set.Pairs)
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(len(similarities[0]))
 	}
@@ -118,4 +121,20 @@ func project(f []float64) {
 			i++
 		}
 	}
+}
+
+// every returns at most most of the pairs, evenly spaced.
+func every(similarities [][]float32, most int) [][]float32 {
+	pairs := len(similarities[0])
+	step := (pairs + most - 1) / most
+	if step <= 1 {
+		return similarities
+	}
+	taken := make([][]float32, len(similarities))
+	for m, w := range similarities {
+		for t := 0; t < pairs; t += step {
+			taken[m] = append(taken[m], w[t])
+		}
+	}
+	return taken
 }

@@ -394,7 +394,7 @@ func (c *crossing) back(gradient, by []float64) {
 
 // model makes the result out of the learned values.
 func (o *objective) model(f [][]float64, curve []Losses) *Model {
-	model := &Model{Curve: curve, Cross: make([][]*Function, len(f))}
+	model := &Model{Settings: o.set, Curve: curve, Cross: make([][]*Function, len(f))}
 	for m, v := range o.views {
 		model.Functions = append(model.Functions, Function{X: v.mean, P: f[m]})
 		base, pairs := 0.0, 0.0

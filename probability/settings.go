@@ -1,6 +1,10 @@
 package probability
 
-import "github.com/mvclust/mvclust/internal/option"
+import (
+	"math"
+
+	"github.com/mvclust/mvclust/internal/option"
+)
 
 // Loss is a form of the consistency loss.
 type Loss int
@@ -15,8 +19,11 @@ const (
 // Settings steer the learning. The zero value gives the defaults.
 type Settings struct {
 	// Segments is I, the number of segments of a probability function. 0 stands
-	// for one segment per 250 training pairs, between 50 and 1000.
+	// for one segment per 50 training pairs, between 100 and 1000.
 	Segments int
+	// Pairs bounds T, the number of pairs that are trained on: of more, evenly
+	// spaced ones are taken. 0 stands for 250,000.
+	Pairs int
 	// Lambda weighs the consistency loss against the constraint loss, Eq.
 	// loss_all. 0 stands for 20.
 	Lambda float64
@@ -49,10 +56,11 @@ type Settings struct {
 
 // Defaults of Settings.
 const (
+	DefaultPairs    = 250_000
 	DefaultLambda   = 20
 	DefaultLow      = 10
 	DefaultHigh     = 4
-	DefaultEpochs   = 1000
+	DefaultEpochs   = 50
 	DefaultRate     = 0.001
 	DefaultMomentum = 0.9
 	DefaultDecay    = 0.00005
@@ -68,6 +76,7 @@ func (s *Settings) Resolve() error {
 		return option.Errorf("loss", "unknown %d", s.Loss)
 	}
 	return option.First(
+		option.Default("pairs", &s.Pairs, DefaultPairs, 1, math.MaxInt32),
 		option.Default("lambda", &s.Lambda, DefaultLambda, 0, 1e9),
 		option.Default("low", &s.Low, DefaultLow, -1, 100_000),
 		option.Default("high", &s.High, DefaultHigh, -1, 100_000),
@@ -80,4 +89,4 @@ func (s *Settings) Resolve() error {
 
 // defaultSegments returns the number of segments for a training set of the given
 // size.
-func defaultSegments(pairs int) int { return max(50, min(pairs/250, 1000)) }
+func defaultSegments(pairs int) int { return max(100, min(pairs/50, 1000)) }
