@@ -104,7 +104,9 @@ type Timing struct {
 // number of samples, at least three. The views are not changed.
 //
 // The same views, options and seed give the same result, whatever the number of
-// threads. The errors of Fit are *InputError for unusable views, *OptionError
+// threads. Views in another order give the same result but for the rounding of
+// sums over the views, unless Options ask for a fusion that tells them apart. The
+// errors of Fit are *InputError for unusable views, *OptionError
 // for unusable options, and the context's own when ctx is done, which Fit heeds
 // within a fraction of a second.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
@@ -175,6 +177,11 @@ func checkViews(views []*View) error {
 	if len(views) == 0 {
 		return &InputError{Row: -1, Problem: "there is no view; pass at least one"}
 	}
+	for m, v := range views {
+		if v == nil {
+			return &InputError{Row: -1, Problem: fmt.Sprintf("view %d (counted from 0) is nil; leave it out", m)}
+		}
+	}
 	n := views[0].Samples
 	for _, v := range views {
 		if err := v.Validate(); err != nil {
@@ -185,7 +192,7 @@ func checkViews(views []*View) error {
 		}
 	}
 	if n < 3 {
-		return &InputError{Row: -1, Problem: fmt.Sprintf("%d samples are too few to cluster; give at least 3", n)}
+		return &InputError{Row: -1, Problem: fmt.Sprintf("there are too few samples to cluster, %d; give at least 3", n)}
 	}
 	return nil
 }
@@ -198,7 +205,7 @@ const (
 
 func (r *run) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opt.Seed, stream)) }
 
-// stage times do and reports its progress.
+// stage times do, reports its progress and ends the run where ctx is done.
 func (r *run) stage(stage Stage, total int, do func(progress func(done int)) error) error {
 	report := func(done, total int) {
 		if r.opt.Progress != nil {
@@ -212,13 +219,16 @@ func (r *run) stage(stage Stage, total int, do func(progress func(done int)) err
 	}
 	report(total, total)
 	r.trace.Stages = append(r.trace.Stages, Timing{stage, time.Since(start)})
-	return nil
+	return r.ctx.Err()
 }
 
 func (r *run) spaces() ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(r.views))
 	err := r.stage(StagePrepare, len(r.views), func(progress func(int)) error {
 		for m, v := range r.views {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
 			s, err := similarity.NewSpace(v, r.opt.Metrics[m], r.opt.Order)
 			if err != nil {
 				return err
@@ -228,7 +238,7 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 			r.trace.FirstZero = append(r.trace.FirstZero, s.FirstZero)
 			progress(m + 1)
 		}
-		return r.ctx.Err()
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -329,27 +339,31 @@ func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 	return found, err
 }
 
-// result numbers everything as the views do.
+// result numbers everything as the views do. All sums are formed before: what
+// they come to depends, in the last bit, on the order.
 func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) *Result {
-	labels := make([]int, len(r.opt.Order))
-	for i, sample := range r.opt.Order {
-		labels[sample] = found.Labels[i]
-	}
-	r.trace.Sweeps = found.Sweeps
+	n := len(r.opt.Order)
 	result := &Result{
-		Labels:  partition.Number(labels),
-		Model:   model,
-		Graph:   refined.Renumber(r.opt.Order),
-		Trace:   r.trace,
-		Options: r.opt,
+		Labels:     make([]int, n),
+		Confidence: make([]float64, n),
+		Model:      model,
+		Graph:      refined.Renumber(r.opt.Order),
+		Options:    r.opt,
 	}
 	result.Options.Learning = model.Settings
-	result.Confidence = partition.Confidence(result.Graph, result.Labels)
+	confidence := partition.Confidence(refined, found.Labels)
+	for i, sample := range r.opt.Order {
+		result.Labels[sample], result.Confidence[sample] = found.Labels[i], confidence[i]
+	}
+	// Equally large clusters are numbered by their first sample in the views.
+	result.Labels = partition.Number(result.Labels)
 	for _, l := range result.Labels {
 		for l >= len(result.Sizes) {
 			result.Sizes = append(result.Sizes, 0)
 		}
 		result.Sizes[l]++
 	}
+	r.trace.Sweeps = found.Sweeps
+	result.Trace = r.trace
 	return result
 }

@@ -1,6 +1,8 @@
 package mvclust
 
 import (
+	"slices"
+
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/partition"
@@ -18,8 +20,9 @@ type Options struct {
 	// DefaultNeighbours, or one fewer than the samples where that is less.
 	Neighbours int
 	// Candidates is the number of nearest neighbours per view whose pairs are
-	// looked at, from which the K most probable are then taken. 0 stands for four
-	// times K, or one fewer than the samples where that is less.
+	// looked at, from which the K most probable are then taken. 0 stands for 8 K
+	// shared out among the views, at least K and at most 4 K for each, or one
+	// fewer than the samples where that is less.
 	Candidates int
 	// Metrics holds the similarity measure of every view, or one for all. nil
 	// stands for cosine.
@@ -48,11 +51,6 @@ type Options struct {
 
 // DefaultNeighbours is the number of neighbours where none is asked for.
 const DefaultNeighbours = 20
-
-// candidatesPerNeighbour is how many candidates are looked at for every neighbour
-// that is kept: with fewer, samples that lack a view find too few of their own
-// kind (docs/method.md has the figures).
-const candidatesPerNeighbour = 4
 
 // Stage is a step of Fit.
 type Stage string
@@ -91,13 +89,13 @@ func (o Options) resolve(views, samples int) (Options, error) {
 		o.Neighbours = min(DefaultNeighbours, samples-1)
 	}
 	if o.Candidates == 0 {
-		o.Candidates = min(candidatesPerNeighbour*o.Neighbours, samples-1)
+		o.Candidates = min(max(o.Neighbours, min(4*o.Neighbours, 8*o.Neighbours/views)), samples-1)
 	}
 	if o.Candidates < o.Neighbours || o.Candidates >= samples {
 		return bad("candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
 	}
 	o.Refinement.Neighbours = o.Neighbours
-	o.Threads = parallel.Threads(o.Threads)
+	o.Threads = min(parallel.Threads(o.Threads), samples) // more would find no work
 	if n := len(o.Metrics); n > 1 && n != views {
 		return bad("metric", "%d metrics for %d views; give one for all, or one per view", n, views)
 	}
@@ -125,6 +123,7 @@ func (o Options) resolve(views, samples int) (Options, error) {
 			}
 			seen[i] = true
 		}
+		o.Order = slices.Clone(o.Order) // Result keeps it
 	}
 	return o, nil
 }

@@ -21,7 +21,7 @@ type Graph struct {
 }
 
 // Samples returns the number of nodes.
-func (g *Graph) Samples() int { return len(g.Offsets) - 1 }
+func (g *Graph) Samples() int { return max(0, len(g.Offsets)-1) }
 
 // Edges returns the number of undirected edges.
 func (g *Graph) Edges() int { return len(g.Index) / 2 }
@@ -74,7 +74,8 @@ func FromPairs(set *pair.Set, weight []float64) *Graph {
 	return g
 }
 
-// Renumber returns the graph in which sample order[i] stands for sample i of g.
+// Renumber returns the graph in which sample order[i] stands for sample i of g;
+// order is a permutation of the samples.
 func (g *Graph) Renumber(order []int) *Graph {
 	n := g.Samples()
 	from := make([]int, n)

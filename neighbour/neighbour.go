@@ -27,8 +27,6 @@ func (l *Lists) Of(i int) []int32 { return l.Index[l.Offsets[i]:l.Offsets[i+1]] 
 
 // Block sizes: a block of queries and a block of candidates stay in the
 // second-level cache together at common row lengths.
-var negativeInfinity = float32(math.Inf(-1))
-
 const (
 	queryBlock     = 32
 	candidateBlock = 128
@@ -36,8 +34,10 @@ const (
 
 // Search compares every sample that has the view with every other one and keeps
 // the k most alike, or all of them where there are fewer. It holds one block of
-// similarities per thread, never a matrix. progress, if not nil, is called now
-// and then with the number of samples done.
+// similarities per thread, never a matrix. threads of 0 or less stands for all
+// usable processors; the result is the same for any number. progress, if not
+// nil, is called now and then, one call at a time, with the number of samples
+// done. The only error is the context's own.
 func Search(ctx context.Context, s *similarity.Space, k, threads int, progress func(done int)) (*Lists, error) {
 	n := s.Count()
 	k = max(0, min(k, n-1))
@@ -54,7 +54,7 @@ func Search(ctx context.Context, s *similarity.Space, k, threads int, progress f
 		return l, ctx.Err()
 	}
 	tick := parallel.Counter(progress)
-	scratch := make([]searcher, parallel.Threads(threads))
+	scratch := make([]searcher, min(parallel.Threads(threads), n))
 	err := parallel.Blocks(ctx, threads, n, queryBlock, func(worker, lo, hi int) {
 		w := &scratch[worker]
 		w.search(ctx, s, lo, hi, k)
@@ -126,7 +126,7 @@ func (t *top) reset(k int) {
 	if cap(t.buf) < 2*k {
 		t.buf = make([]found, 0, 2*k)
 	}
-	t.k, t.bar, t.buf = k, negativeInfinity, t.buf[:0]
+	t.k, t.bar, t.buf = k, float32(math.Inf(-1)), t.buf[:0]
 }
 
 func (t *top) add(f found) {

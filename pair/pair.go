@@ -24,13 +24,13 @@ type Set struct {
 }
 
 // Samples returns the number of samples that the pairs are drawn from.
-func (s *Set) Samples() int { return len(s.Offsets) - 1 }
+func (s *Set) Samples() int { return max(0, len(s.Offsets)-1) }
 
 // Len returns the number of pairs.
 func (s *Set) Len() int { return len(s.Second) }
 
 // Union returns the pairs of which one is a neighbour of the other in at least
-// one view.
+// one view. It needs at least one view's lists, all over the same samples.
 func Union(lists ...*neighbour.Lists) *Set {
 	n := len(lists[0].Offsets) - 1
 	start := make([]int, n+1)
@@ -67,7 +67,9 @@ func each(lists []*neighbour.Lists, n int, do func(p, q int32)) {
 }
 
 // Similarities returns the similarity of every pair in every view, by view and
-// then by pair number; NaN where a sample of the pair lacks the view.
+// then by pair number; NaN where a sample of the pair lacks the view. progress,
+// if not nil, is called now and then, one call at a time, with the number of
+// pairs done. The only error is the context's own.
 func (s *Set) Similarities(ctx context.Context, spaces []*similarity.Space, threads int, progress func(done int)) ([][]float32, error) {
 	w := make([][]float32, len(spaces))
 	for m := range w {

@@ -2,9 +2,10 @@ package partition
 
 import "github.com/mvclust/mvclust/graph"
 
-// Confidence returns for every sample, in [0, 1], how sure its place is. Write
-// q(c) for the sum of the sample's edge weights to cluster c, own for its
-// cluster and next for the other cluster with the largest q. Then
+// Confidence returns for every sample, in [0, 1], how sure its place is. labels
+// holds the cluster of every sample, numbered from 0. Write q(c) for the sum of
+// the sample's edge weights to cluster c, own for its cluster and next for the
+// other cluster with the largest q. Then
 //
 //	confidence = (1 - product over edges e within own of (1 - P(e)))
 //	             x max(0, (q(own) - q(next)) / (q(own) + q(next))):
@@ -38,7 +39,6 @@ func Confidence(g *graph.Graph, labels []int) []float64 {
 		if q[own] > next {
 			out[i] = (1 - unlinked) * (q[own] - next) / (q[own] + next)
 		}
-		q[own] = 0
 		for _, j := range index {
 			q[labels[j]] = 0
 		}

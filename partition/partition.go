@@ -65,15 +65,10 @@ func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, 
 		return nil, err
 	}
 	n := g.Samples()
-	cost := make([]float64, len(g.Weight))
-	for e, p := range g.Weight {
-		p = min(max(p, set.Clip), 1-set.Clip)
-		cost[e] = math.Log((1 - p) / p)
-	}
-	s := &state{g: g, cost: cost, label: make([]int32, n), size: make([]int32, n), joining: make([]float64, n)}
+	s := singletons(g, set.Clip)
 	order := make([]int, n)
-	for i := range n {
-		s.label[i], s.size[i], order[i] = int32(i), 1, i
+	for i := range order {
+		order[i] = i
 	}
 	r := &Result{}
 	for sweep := range set.Sweeps {
@@ -108,6 +103,20 @@ type state struct {
 	free    []int32   // clusters that have become empty
 	joining []float64 // scratch, by cluster: the sum of a sample's costs to it
 	touched []int32   // scratch: clusters in joining
+}
+
+// singletons returns the partition of g in which every sample is alone.
+func singletons(g *graph.Graph, clip float64) *state {
+	n := g.Samples()
+	s := &state{g: g, cost: make([]float64, len(g.Weight)), label: make([]int32, n), size: make([]int32, n), joining: make([]float64, n)}
+	for e, p := range g.Weight {
+		p = min(max(p, clip), 1-clip)
+		s.cost[e] = math.Log((1 - p) / p)
+	}
+	for i := range n {
+		s.label[i], s.size[i] = int32(i), 1
+	}
+	return s
 }
 
 // move puts sample i where it costs least and reports whether that is elsewhere.

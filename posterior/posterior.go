@@ -19,8 +19,8 @@ const (
 	// Symmetric is the posterior of Eq. p_bayesian_new: views that are
 	// independent given the class, and even prior odds.
 	Symmetric Fusion = iota
-	// Asymmetric is MPC's form, Eq. p_bayesian: the first view that both samples
-	// have gives the prior, every other one a likelihood ratio.
+	// Asymmetric is MPC's form, Eq. p_bayesian: the first view that says something
+	// of the pair gives the prior, every other one a likelihood ratio.
 	Asymmetric
 	// Max is the largest of the views' probabilities; it and the ones below are
 	// the aggregations of the paper's ablation.
@@ -100,8 +100,9 @@ func New(model *probability.Model, set Settings) (*Estimator, error) {
 	return &Estimator{model, set}, nil
 }
 
-// Views writes to p what each view says of a pair with the given similarities,
-// by view; NaN where a similarity is NaN and nothing completes it.
+// Views writes to p, which has one entry per view, what each view says of a pair
+// with the given similarities; NaN where a similarity is NaN and nothing completes
+// it.
 func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
 	for m, f := range e.model.Functions {
 		p[m] = math.NaN()
@@ -116,7 +117,7 @@ func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
 
 // complete gives every missing view m the geometric mean of Fcross^(b)-(m) over
 // the views b that are there: the completion view f_c of Eqs. f_joint_com1 to 3,
-// which the paper writes for two such b.
+// which the paper writes for two such b. A single b would only be counted twice.
 func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 	for m := range p {
 		if p[m] == p[m] {
@@ -136,8 +137,8 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 	}
 }
 
-// Fuse makes one probability of what the views say; NaN entries drop out. It
-// returns 0 where all are NaN: nothing speaks for the pair.
+// Fuse makes one probability of what the views say, by view, each in (0, 1); NaN
+// entries drop out. It returns 0 where all are NaN: nothing speaks for the pair.
 func (e *Estimator) Fuse(p []float64) float64 {
 	logit, sum, product, low, high, n := 0.0, 0.0, 1.0, 1.0, 0.0, 0
 	for m, x := range p {
@@ -174,8 +175,19 @@ func (e *Estimator) Fuse(p []float64) float64 {
 func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e.set.Clip) }
 
 // Pairs returns the probability of every pair, given the similarities by view
-// and pair number. progress, if not nil, is called with the number of pairs done.
+// and pair number, NaN where the pair lacks the view. The result does not depend
+// on threads; 0 stands for GOMAXPROCS. progress, if not nil, is called with the
+// number of pairs done. It is an error if the views are not as many as the model's,
+// if one has not one similarity per pair, or if ctx is done.
 func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float64, error) {
+	if len(similarities) == 0 || len(similarities) != len(e.model.Functions) {
+		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.model.Functions))
+	}
+	for m, w := range similarities {
+		if len(w) != len(similarities[0]) {
+			return nil, fmt.Errorf("view %d has %d similarities where view 0 has %d; pass one per pair, NaN where the pair lacks the view", m, len(w), len(similarities[0]))
+		}
+	}
 	out := make([]float64, len(similarities[0]))
 	tick := parallel.Counter(progress)
 	err := parallel.Blocks(ctx, threads, len(out), 4096, func(_, lo, hi int) {

@@ -18,20 +18,23 @@ package probability
 
 import (
 	"context"
+	"errors"
+	"fmt"
 )
 
 // Model is what was learned.
 type Model struct {
 	// Settings are the settings that were used, with all defaults filled in.
 	Settings Settings
-	// Functions holds f^(m), by view.
+	// Functions holds f^(m), by view. It has no points where no training pair has
+	// the view.
 	Functions []Function
 	// Cross holds, at [m][b], what similarity in view m tells of the probability
 	// in view b: Fcross^(m)-(b). It is nil on the diagonal and where no training
 	// pair has both views.
 	Cross [][]*Function
 	// BaseRate is the mean of f^(m) over the training pairs, by view: the
-	// function's own estimate of P(e=1) among them.
+	// function's own estimate of P(e=1) among them; 0.5 where there are none.
 	BaseRate []float64
 	// Curve is the loss before every epoch, and after the last.
 	Curve []Losses
@@ -50,10 +53,15 @@ type Losses struct {
 }
 
 // Learn learns the functions from the similarities of the training pairs, by
-// view and pair number; NaN marks a pair that lacks the view. Every view must
-// have a pair. progress, if not nil, is called after every epoch.
+// view and pair number: finite, or NaN where the pair lacks the view. The result
+// does not depend on threads; 0 stands for GOMAXPROCS. progress, if not nil, is
+// called after every epoch. It is an error if there is no view, if a view has not
+// one similarity per pair, if a setting is out of range, or if ctx is done.
 func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch int)) (*Model, error) {
 	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	if err := check(similarities); err != nil {
 		return nil, err
 	}
 	similarities = every(similarities, set.Pairs)
@@ -92,48 +100,59 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	return o.model(x, append(curve, loss)), nil
 }
 
+// check reports similarities that are not one per view and pair.
+func check(similarities [][]float32) error {
+	if len(similarities) == 0 {
+		return errors.New("no similarities to learn from; pass those of at least one view")
+	}
+	pairs := len(similarities[0])
+	for m, w := range similarities {
+		if len(w) != pairs {
+			return fmt.Errorf("view %d has %d similarities where view 0 has %d; pass one per pair, NaN where the pair lacks the view", m, len(w), pairs)
+		}
+	}
+	return nil
+}
+
 // project replaces f by the nearest function, in the least squares sense, that
 // never falls and stays in [0, 1]: the mandatory monotonic constraint of Eq.
 // f_function, by pooling adjacent violators.
 func project(f []float64) {
-	type block struct {
-		sum   float64
-		count int
-	}
+	type block struct{ sum, count, mean float64 }
 	blocks := make([]block, 0, len(f))
 	for _, x := range f {
-		b := block{x, 1}
-		for len(blocks) > 0 {
-			last := blocks[len(blocks)-1]
-			if last.sum*float64(b.count) <= b.sum*float64(last.count) {
-				break
-			}
-			b = block{b.sum + last.sum, b.count + last.count}
-			blocks = blocks[:len(blocks)-1]
+		b := block{x, 1, x}
+		// The means are compared as they will be written: rounding cannot make the
+		// result fall.
+		for n := len(blocks) - 1; n >= 0 && blocks[n].mean > b.mean; n-- {
+			b.sum += blocks[n].sum
+			b.count += blocks[n].count
+			b.mean = b.sum / b.count
+			blocks = blocks[:n]
 		}
 		blocks = append(blocks, b)
 	}
 	i := 0
 	for _, b := range blocks {
-		mean := min(1, max(0, b.sum/float64(b.count)))
-		for range b.count {
-			f[i] = mean
+		for range int(b.count) {
+			f[i] = min(1, max(0, b.mean))
 			i++
 		}
 	}
 }
 
-// every returns at most most of the pairs, evenly spaced.
+// every returns the pairs, or most of them, evenly spaced, where there are more.
 func every(similarities [][]float32, most int) [][]float32 {
 	pairs := len(similarities[0])
-	step := (pairs + most - 1) / most
-	if step <= 1 {
+	if pairs <= most {
 		return similarities
 	}
 	taken := make([][]float32, len(similarities))
 	for m, w := range similarities {
-		for t := 0; t < pairs; t += step {
-			taken[m] = append(taken[m], w[t])
+		taken[m] = make([]float32, most)
+		for k := range taken[m] {
+			// In 64 bits, since the product may leave a 32-bit int.
+			taken[m][k] = w[int64(k)*int64(pairs)/int64(most)]
 		}
 	}
 	return taken

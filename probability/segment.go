@@ -1,6 +1,9 @@
 package probability
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // segments cuts the training pairs of one view into parts of equal size by
 // rising similarity (Eq. f_function, |z_i| = T/I).
@@ -23,21 +26,13 @@ func cut(similarity []float32, parts int) *segments {
 			rank = append(rank, int32(t))
 		}
 	}
-	slices.SortFunc(rank, func(a, b int32) int {
-		switch x, y := similarity[a], similarity[b]; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return int(a) - int(b)
-	})
+	slices.SortFunc(rank, func(a, b int32) int { return cmp.Compare(similarity[a], similarity[b]) })
 	n := len(rank)
-	parts = max(1, min(parts, n))
+	parts = min(parts, n)
 	var middle []float64 // mean rank of a segment
 	lo := 0
 	for part := 1; part <= parts; part++ {
-		hi := part * n / parts
+		hi := int(int64(part) * int64(n) / int64(parts))
 		if hi <= lo {
 			continue // swallowed by a run of equal similarities
 		}
@@ -62,4 +57,17 @@ func cut(similarity []float32, parts int) *segments {
 		}
 	}
 	return s
+}
+
+// average returns the mean of f over the pairs, or 0.5 where there is no pair.
+func (s *segments) average(f []float64) float64 {
+	sum, pairs := 0.0, 0.0
+	for i, n := range s.count {
+		sum += n * f[i]
+		pairs += n
+	}
+	if pairs == 0 {
+		return 0.5
+	}
+	return sum / pairs
 }

@@ -28,18 +28,18 @@ type Settings struct {
 	// loss_all. 0 stands for 20.
 	Lambda float64
 	// Low is indi: how many of the lowest segments are drawn to 0. 0 stands for 10,
-	// a negative number for none.
+	// -1 for none.
 	Low int
 	// High is indj+1: how many of the highest segments are drawn to 1. 0 stands
-	// for 4, a negative number for none.
+	// for 4, -1 for none.
 	High int
 	// Epochs is the number of SGD steps. 0 stands for DefaultEpochs.
 	Epochs int
 	// Rate is the learning rate. 0 stands for 0.001.
 	Rate float64
-	// Momentum is SGD's momentum. 0 stands for 0.9, a negative number for none.
+	// Momentum is SGD's momentum. 0 stands for 0.9, -1 for none.
 	Momentum float64
-	// Decay is SGD's weight decay. 0 stands for 0.00005, a negative number for none.
+	// Decay is SGD's weight decay. 0 stands for 0.00005, -1 for none.
 	Decay float64
 	// Loss is the form of the consistency loss.
 	Loss Loss

@@ -3,8 +3,8 @@
 package refine
 
 import (
+	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/graph"
@@ -12,13 +12,14 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
-// Settings steer the refinement. The zero value is the paper's: path propagation
-// and then one round of co-neighbour propagation.
+// Settings steer the refinement. But for Neighbours, which has no default, the
+// zero value is the paper's: path propagation and then one round of co-neighbour
+// propagation.
 type Settings struct {
 	// WithoutPaths leaves out path propagation.
 	WithoutPaths bool
 	// Neighbours is how many of a sample's neighbours co-neighbour propagation
-	// looks at, k. It must be positive where there is a round.
+	// looks at, k: at least 1, unless it is left out.
 	Neighbours int
 	// WithoutCoNeighbours leaves out co-neighbour propagation.
 	WithoutCoNeighbours bool
@@ -29,10 +30,10 @@ type Settings struct {
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
-	return option.First(
-		option.Default("co-neighbors", &s.Neighbours, s.Neighbours, 1, math.MaxInt32),
-		option.Default("rounds", &s.Rounds, 1, 1, 100),
-	)
+	if s.Neighbours < 1 && !s.WithoutCoNeighbours {
+		return option.Errorf("co-neighbors", "%d neighbours are too few; give at least 1", s.Neighbours)
+	}
+	return option.Default("rounds", &s.Rounds, 1, 1, 100)
 }
 
 // Steps returns how many times Graph goes over the samples.
@@ -47,8 +48,8 @@ func (s Settings) Steps() int {
 	return steps
 }
 
-// Graph applies the refinement to g. progress, if not nil, is called with the
-// number of samples done, each counted once per step.
+// Graph applies the refinement to g, which it does not change. progress, if not
+// nil, is called with the number of samples done, each counted once per step.
 func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*graph.Graph, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
@@ -84,34 +85,32 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 // All detours are taken in g itself, so the result does not depend on the order
 // of the samples. progress, if not nil, is called with the number of samples done.
 func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
-	out := &graph.Graph{Offsets: g.Offsets, Index: g.Index, Weight: make([]float64, len(g.Weight))}
 	n := g.Samples()
-	rows := make([][]float64, parallel.Threads(threads))
-	tick := parallel.Counter(progress)
-	err := parallel.Blocks(ctx, threads, n, 16, func(worker, lo, hi int) {
-		if rows[worker] == nil {
-			rows[worker] = make([]float64, n)
+	near, err := nearest(ctx, g, n, threads)
+	if err != nil {
+		return nil, err
+	}
+	out := &graph.Graph{Offsets: g.Offsets, Index: g.Index, Weight: make([]float64, len(g.Weight))}
+	err = each(ctx, n, threads, progress, func(i int, row []float64) {
+		index, weight := g.Of(i)
+		for e, h := range index {
+			row[h] = weight[e]
 		}
-		row := rows[worker] // the weights of the edges of i, spread out
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			index, weight := g.Of(i)
-			for e, h := range index {
-				row[h] = weight[e]
-			}
-			best := out.Weight[g.Offsets[i]:g.Offsets[i+1]]
-			for e, j := range index {
-				p := weight[e]
-				next, step := g.Of(int(j))
-				for k, h := range next {
-					p = max(p, row[h]*step[k])
+		best := out.Weight[g.Offsets[i]:g.Offsets[i+1]]
+		for e, j := range index {
+			// The list of j begins with j itself, the direct way, and goes on by
+			// falling weight: no detour is more probable than its second step.
+			theirs, step := near.Of(int(j))
+			for l, h := range theirs {
+				if step[l] <= best[e] {
+					break
 				}
-				best[e] = p
-			}
-			for _, h := range index {
-				row[h] = 0
+				best[e] = max(best[e], row[h]*step[l])
 			}
 		}
-		tick(hi - lo)
+		for _, h := range index {
+			row[h] = 0
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -126,9 +125,9 @@ func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done 
 //	P(i,j) = sum over common h of (P(i,h) + P(j,h)) /
 //	         (sum over h of P(i,h) + sum over h of P(j,h)).
 //
-// A sample counts among its own neighbours, with P(i,i) = 1. The result has an
-// edge wherever one sample is among the other's k nearest. progress, if not nil,
-// is called with the number of samples done.
+// A sample counts among its own neighbours, with P(i,i) = 1, and beside its k
+// others. The result has an edge wherever one sample is among the other's k
+// nearest. progress, if not nil, is called with the number of samples done.
 func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*graph.Graph, error) {
 	n := g.Samples()
 	near, err := nearest(ctx, g, k, threads)
@@ -137,40 +136,43 @@ func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress 
 	}
 	out := near.edges()
 	out.Weight = make([]float64, len(out.Index))
-	rows := make([][]float64, parallel.Threads(threads))
-	tick := parallel.Counter(progress)
-	err = parallel.Blocks(ctx, threads, n, 16, func(worker, lo, hi int) {
-		if rows[worker] == nil {
-			rows[worker] = make([]float64, n)
+	err = each(ctx, n, threads, progress, func(i int, listed []float64) {
+		mine, _ := near.Of(i)
+		for _, h := range mine {
+			listed[h] = 1
 		}
-		row := rows[worker]
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			index, weight := near.Of(i)
-			for e, h := range index {
-				row[h] = weight[e]
-			}
-			for e := out.Offsets[i]; e < out.Offsets[i+1]; e++ {
-				j := int(out.Index[e])
-				common := 0.0
-				next, step := near.Of(j)
-				for k, h := range next {
-					// A listed neighbour has a positive probability.
-					if row[h] > 0 {
-						common += row[h] + step[k]
-					}
-				}
-				out.Weight[e] = common / (near.sum[i] + near.sum[j])
-			}
-			for _, h := range index {
-				row[h] = 0
+		for e := out.Offsets[i]; e < out.Offsets[i+1]; e++ {
+			// The half of the common sum that j gives, for now.
+			theirs, weight := near.Of(int(out.Index[e]))
+			for l, h := range theirs {
+				out.Weight[e] += listed[h] * weight[l]
 			}
 		}
-		tick(hi - lo)
+		for _, h := range mine {
+			listed[h] = 0
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	near.join(out)
 	return out, nil
+}
+
+// each calls do for every sample i, with n zeros to write to that do turns back
+// into zeros.
+func each(ctx context.Context, n, threads int, progress func(done int), do func(i int, row []float64)) error {
+	rows := make([][]float64, min(parallel.Threads(threads), n))
+	tick := parallel.Counter(progress)
+	return parallel.Blocks(ctx, threads, n, 16, func(worker, lo, hi int) {
+		if rows[worker] == nil {
+			rows[worker] = make([]float64, n)
+		}
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			do(i, rows[worker])
+		}
+		tick(hi - lo)
+	})
 }
 
 // lists holds every sample's nearest neighbours in a graph, itself first.
@@ -193,7 +195,7 @@ func nearest(ctx context.Context, g *graph.Graph, k, threads int) (*lists, error
 				positive++
 			}
 		}
-		l.Offsets[i+1] = l.Offsets[i] + 1 + min(k, positive)
+		l.Offsets[i+1] = l.Offsets[i] + 1 + max(0, min(k, positive))
 	}
 	l.Index, l.Weight = make([]int32, l.Offsets[n]), make([]float64, l.Offsets[n])
 	err := parallel.Blocks(ctx, threads, n, 256, func(_, lo, hi int) {
@@ -205,13 +207,7 @@ func nearest(ctx context.Context, g *graph.Graph, k, threads int) (*lists, error
 				order = append(order, e)
 			}
 			slices.SortFunc(order, func(a, b int) int {
-				switch x, y := weight[a], weight[b]; {
-				case x > y:
-					return -1
-				case x < y:
-					return 1
-				}
-				return a - b
+				return cmp.Or(cmp.Compare(weight[b], weight[a]), a-b)
 			})
 			at := l.Offsets[i]
 			l.Index[at], l.Weight[at], l.sum[i] = int32(i), 1, 1
@@ -244,4 +240,26 @@ func (l *lists) edges() *graph.Graph {
 		g.Offsets[i+1] = len(g.Index)
 	}
 	return g
+}
+
+// join turns the halves of the common sum, stored at either end of every edge
+// of g, into the probability. Every half is added up along one list, by falling
+// weight, and so is the whole list. That makes the two ends equal to the last
+// bit, keeps the result from depending on the samples' numbers, and bounds it by
+// 1, for a sum over part of a list cannot be rounded beyond that over all of it.
+func (l *lists) join(g *graph.Graph) {
+	// Going through i in order, row j meets its lower neighbours i in order.
+	back := slices.Clone(g.Offsets)
+	for i := range g.Samples() {
+		for e := g.Offsets[i]; e < g.Offsets[i+1]; e++ {
+			j := int(g.Index[e])
+			if j < i {
+				continue
+			}
+			r := back[j]
+			back[j]++
+			p := (g.Weight[e] + g.Weight[r]) / (l.sum[i] + l.sum[j])
+			g.Weight[e], g.Weight[r] = p, p
+		}
+	}
 }

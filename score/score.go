@@ -97,7 +97,7 @@ type Scores struct {
 func Compare(truth, labels []int) (Scores, error) {
 	switch {
 	case len(truth) != len(labels):
-		return Scores{}, fmt.Errorf("%d classes and %d labels; give one of each per sample, in the same order", len(truth), len(labels))
+		return Scores{}, fmt.Errorf("truth has length %d and labels has length %d; give one of each per sample, in the same order", len(truth), len(labels))
 	case len(truth) == 0:
 		return Scores{}, errors.New("there is no sample to score; give at least one")
 	case len(truth) > math.MaxInt32:

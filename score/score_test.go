@@ -144,8 +144,7 @@ func TestScikitLearn(t *testing.T) {
 	cmd.Stdin = &stdin
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("%v: %s", err, exit.Stderr)
 		}
 		t.Fatal(err)
@@ -528,8 +527,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{nil, nil, "no sample"},
 		{[]int{}, []int{}, "no sample"},
-		{[]int{1, 2}, []int{1}, "2 classes and 1 labels"},
-		{nil, []int{1}, "0 classes and 1 labels"},
+		{[]int{1, 2}, []int{1}, "truth has length 2 and labels has length 1;"},
+		{nil, []int{1}, "truth has length 0 and labels has length 1;"},
 	} {
 		s, err := Compare(c.truth, c.labels)
 		if err == nil || !strings.Contains(err.Error(), c.want) || s != (Scores{}) {

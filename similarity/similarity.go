@@ -13,7 +13,8 @@ import (
 type Metric int
 
 const (
-	// Cosine is the cosine of the angle between two rows, in [-1, 1].
+	// Cosine is the cosine of the angle between two rows, in [-1, 1] up to
+	// rounding.
 	Cosine Metric = iota
 	// L1 is minus the sum of absolute differences.
 	L1
@@ -43,12 +44,20 @@ func (m Metric) String() string {
 	return metricNames[m]
 }
 
-// MarshalText writes the metric's name.
-func (m Metric) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+// MarshalText writes the metric's name, and fails where it has none.
+func (m Metric) MarshalText() ([]byte, error) {
+	if _, err := ParseMetric(m.String()); err != nil {
+		return nil, err
+	}
+	return []byte(m.String()), nil
+}
 
-// UnmarshalText reads a metric's name.
-func (m *Metric) UnmarshalText(text []byte) (err error) {
-	*m, err = ParseMetric(string(text))
+// UnmarshalText reads a metric's name. It leaves m alone where it fails.
+func (m *Metric) UnmarshalText(text []byte) error {
+	parsed, err := ParseMetric(string(text))
+	if err == nil {
+		*m = parsed
+	}
 	return err
 }
 
@@ -74,14 +83,18 @@ type Space struct {
 	slot   []int32   // sample -> packed row, or -1
 }
 
-// NewSpace prepares view v. Sample i of the space is sample order[i] of the view
+// NewSpace prepares view v, which must be valid and is copied. Sample i of the
+// space is sample order[i] of the view, order being a permutation of the samples
 // (nil keeps the view's numbering): all later stages break ties by number, so
-// the order decides them. Under Cosine an all-zero row counts as missing. A view
-// in which all rows are equal tells nothing about which samples belong together
-// and is a *view.InputError, as is a view that fewer than two samples have.
+// the order decides them. Under Cosine an all-zero row counts as missing.
+//
+// A view in which all rows are equal, or all directions under Cosine, tells
+// nothing about which samples belong together and is a *view.InputError, as are
+// a view that fewer than two samples have and values so large or so small that
+// their differences leave the range of 32-bit numbers when squared or cubed.
 func NewSpace(v *view.View, metric Metric, order []int) (*Space, error) {
-	if metric < 0 || int(metric) >= len(metricNames) {
-		return nil, fmt.Errorf("unknown %v", metric)
+	if _, err := ParseMetric(metric.String()); err != nil {
+		return nil, err
 	}
 	s := &Space{
 		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1, metric: metric,
@@ -114,15 +127,20 @@ func NewSpace(v *view.View, metric Metric, order []int) (*Space, error) {
 		s.slot[i] = int32(len(s.sample))
 		s.sample = append(s.sample, int32(i))
 	}
+	problem, row := s.misfit(), -1
 	switch {
-	case s.overflows():
-		return nil, &view.InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("values up to %.3g are too large for the %v metric in 32-bit arithmetic; scale the view down, or use cosine", s.largest(), metric)}
-	case s.Count() == 0 && s.Zero > 0:
-		return nil, &view.InputError{View: v.Name, Row: s.FirstZero, Problem: "is all zeros, as is every other row, and a zero row has no cosine; drop this view"}
+	case problem != "":
+	case s.Count() < 2 && s.Zero > 0:
+		row, problem = s.FirstZero, fmt.Sprintf("is all zeros, which has no cosine, and without such rows (%d in all) only %d of %d samples have this view, where similarity needs two; drop this view", s.Zero, s.Count(), v.Samples)
 	case s.Count() < 2:
-		return nil, &view.InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)}
+		problem = fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)
+	case metric == Cosine && s.constant():
+		problem = "the view is constant: every sample's row has the same direction, so it cannot tell samples apart; drop this view, or choose the l1, l2 or l3 metric if the rows differ in length"
 	case s.constant():
-		return nil, &view.InputError{View: v.Name, Row: -1, Problem: "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view"}
+		problem = "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view"
+	}
+	if problem != "" {
+		return nil, &view.InputError{View: v.Name, Row: row, Problem: problem}
 	}
 	return s, nil
 }
@@ -151,11 +169,24 @@ func (s *Space) largest() float64 {
 	return float64(most)
 }
 
-// overflows reports whether a sum over the dimensions can leave float32's range.
-func (s *Space) overflows() bool {
+// misfit says why sums over the dimensions leave float32's range, or nothing:
+// upwards where two rows can be infinitely far apart, downwards where two that
+// differ by a thousandth of the largest value may count as equal.
+func (s *Space) misfit() string {
 	power := map[Metric]float64{L1: 1, L2: 2, L3: 3}[s.metric]
-	return s.metric != Cosine && math.Pow(2*s.largest(), power)*float64(s.Dims) > math.MaxFloat32
+	switch most := s.largest(); {
+	case s.metric == Cosine:
+		return ""
+	case math.Pow(2*most, power)*float64(s.Dims) > math.MaxFloat32:
+		return fmt.Sprintf("values up to %.3g are too large for the %v metric in 32-bit arithmetic; scale the view down, or use cosine", most, s.metric)
+	case most > 0 && math.Pow(most/1000, power) < smallestNormal:
+		return fmt.Sprintf("values up to %.3g are too small for the %v metric in 32-bit arithmetic; scale the view up, or use cosine", most, s.metric)
+	}
+	return ""
 }
+
+// smallestNormal is the least positive float32 that has all its digits.
+const smallestNormal = 0x1p-126
 
 // constant reports whether all packed rows are equal.
 func (s *Space) constant() bool {

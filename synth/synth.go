@@ -166,7 +166,7 @@ func (c Config) complete() (Config, error) {
 	case c.Missing > 0 && c.Views == 1:
 		return c, fmt.Errorf("Missing is %v with a single view, which every sample must keep; give 0, or more Views", c.Missing)
 	case c.Classes > c.Samples-c.outliers():
-		return c, fmt.Errorf("Classes is %d for %d samples that are no outliers; give at most one class per sample", c.Classes, c.Samples-c.outliers())
+		return c, fmt.Errorf("Classes is %d for %s not being outliers; give at most one class per sample", c.Classes, count(c.Samples-c.outliers(), "sample"))
 	}
 	var err error
 	if c.Dims, err = perView("Dims", c.Dims, c.Views, 64); err != nil {
@@ -181,7 +181,7 @@ func (c Config) complete() (Config, error) {
 		case d < 1:
 			return c, fmt.Errorf("Dims[%d] is %d; give at least 1", v, d)
 		case d > left:
-			return c, fmt.Errorf("Dims[%d] is %d, which brings %d samples to more than %d values; give fewer Samples, Views or Dims", v, d, c.Samples, maxValues)
+			return c, fmt.Errorf("Dims[%d] is %d, which brings all samples together to more than %d values; give fewer Samples, Views or Dims", v, d, maxValues)
 		}
 		left -= d
 	}
@@ -191,6 +191,14 @@ func (c Config) complete() (Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// count returns "1 noun" or "2 nouns".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // perView returns one value per view: those given, the one given for all, or
@@ -203,7 +211,7 @@ func perView[T any](field string, given []T, views int, standard T) ([]T, error)
 	case 1:
 		standard = given[0]
 	default:
-		return nil, fmt.Errorf("%s has %d values for %d views; give one for each view, one for all, or none", field, len(given), views)
+		return nil, fmt.Errorf("%s has %d values for %s; give one for each view, one for all, or none", field, len(given), count(views, "view"))
 	}
 	all := make([]T, views)
 	for v := range all {

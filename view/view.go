@@ -59,18 +59,22 @@ func (e *InputError) Error() string {
 // it. A row that is NaN throughout marks a sample that lacks the view; a row
 // that is NaN in part, or holds an infinite value, is an *InputError.
 func New(name string, samples, dims int, data []float32) (*View, error) {
-	if samples < 0 || dims < 1 || len(data) != samples*dims {
-		return nil, &InputError{name, -1, fmt.Sprintf("%d values do not make %d rows of %d; pass samples x dims values, and at least one dimension", len(data), samples, dims)}
-	}
 	v := &View{Name: name, Samples: samples, Dims: dims, Data: data}
+	if err := v.checkSides(); err != nil {
+		return nil, err
+	}
 	if err := v.markMissing(); err != nil {
 		return nil, err
 	}
-	return v, v.Validate()
+	if err := v.Validate(); err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // FromRows returns a view whose rows are copied from rows. A nil row marks a
-// sample that lacks the view, as does a row that is NaN throughout.
+// sample that lacks the view, as does a row that is NaN throughout. Rows of
+// unequal length, and what New objects to, are an *InputError.
 func FromRows[T float32 | float64](name string, rows [][]T) (*View, error) {
 	dims := 0
 	for _, r := range rows {
@@ -123,11 +127,21 @@ func (v *View) markMissing() error {
 	return nil
 }
 
-// Validate reports the first thing that makes the view unusable: sides that do
-// not fit the data, or a value of a present row that is not finite.
-func (v *View) Validate() error {
-	if v.Samples < 0 || v.Dims < 1 || len(v.Data) != v.Samples*v.Dims {
+// checkSides reports sides that do not fit the data. It divides, since the
+// product of two sides can overflow.
+func (v *View) checkSides() error {
+	if v.Dims < 1 || len(v.Data)%v.Dims != 0 || len(v.Data)/v.Dims != v.Samples {
 		return &InputError{v.Name, -1, fmt.Sprintf("%d values do not make %d rows of %d; pass samples x dims values, and at least one dimension", len(v.Data), v.Samples, v.Dims)}
+	}
+	return nil
+}
+
+// Validate reports, as an *InputError, the first thing that makes the view
+// unusable: sides that do not fit the data, or a value of a present row that is
+// not finite.
+func (v *View) Validate() error {
+	if err := v.checkSides(); err != nil {
+		return err
 	}
 	if v.Present != nil && len(v.Present) != v.Samples {
 		return &InputError{v.Name, -1, fmt.Sprintf("%d presence marks for %d samples; give one per sample, or none", len(v.Present), v.Samples)}

@@ -86,7 +86,7 @@ cannot be used, and 130 after Ctrl-C.`,
 			return cmd.Help()
 		},
 	})
-	root.AddCommand(newFitCommand(), newEvalCommand(), newSynthCommand(), newDemoCommand(), newVersionCommand())
+	root.AddCommand(newFitCommand(), newEvalCommand(), newSynthCommand(), newDemoCommand(), newBenchCommand(), newVersionCommand())
 	return root
 }
 

@@ -117,11 +117,11 @@ func explain(err error, sources []string, set *dataset.Set) error {
 
 // optionError names the flag that sets the option.
 func optionError(bad *mvclust.OptionError) error {
-	flag := map[string]string{"neighbours": "--neighbors", "metric": "--metric"}[bad.Option]
-	if flag == "" {
-		flag = "--param " + bad.Option
+	flag := "--param "
+	if bad.Option == "neighbors" || bad.Option == "metric" {
+		flag = "--"
 	}
-	return fmt.Errorf("%s: %s", flag, bad.Problem)
+	return fmt.Errorf("%s%s: %s", flag, bad.Option, bad.Problem)
 }
 
 // baseNames shortens "folder/file:name" to "file:name", and a long list.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
-	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/similarity"
 )
@@ -88,7 +87,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto or paper; for now both are the paper's method with the defaults below")
-	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, the number of nearest neighbours per view whose pairs are looked at; best near the size of the classes (default %d, or one fewer than the samples)", mvclust.DefaultNeighbours))
+	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default %d, or one fewer than the samples)", mvclust.DefaultNeighbours))
 	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, cosine, l1, l2 or l3: one for all views, or one per view with commas between")
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
@@ -103,10 +102,9 @@ their equations in the paper:
 	return cmd
 }
 
-// library returns the options of mvclust.Fit, resolved as far as they can be
-// before the views are known.
+// library returns the options of mvclust.Fit.
 func (o *fitOptions) library() (mvclust.Options, error) {
-	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: parallel.Threads(int(o.threads))}
+	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: int(o.threads)}
 	if o.preset != "auto" && o.preset != "paper" {
 		return opt, fmt.Errorf("--preset: there is no preset %q; choose auto or paper", o.preset)
 	}
@@ -182,10 +180,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if err != nil {
 		return explain(err, o.sources, set)
 	}
-	r, err := newRunReport(&o, opt, set, reading, result)
-	if err != nil {
-		return err
-	}
+	r := newRunReport(&o, set, reading, result)
 	r.Started = started.UTC().Truncate(time.Millisecond)
 	for _, note := range r.Notes[len(set.Notes):] {
 		p.note(note)

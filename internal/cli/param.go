@@ -33,7 +33,11 @@ type value struct {
 // params lists the settings of the method by stage.
 func params() []param {
 	return []param{
-		{"segments", "auto", "Eq. f_function", "I, the segments of a probability function; auto is one per 250 training pairs, 50 to 1000",
+		{"candidates", "auto", "Eq. f_function", "nearest neighbours per view whose pairs are looked at, K or more; auto is 8 K over the number of views, K to 4 K",
+			wholeOr("auto", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Candidates })},
+		{"pairs", text(probability.DefaultPairs), "Eq. f_function", "T, the most pairs that are trained on",
+			whole(1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Learning.Pairs })},
+		{"segments", "auto", "Eq. f_function", "I, the segments of a probability function; auto is one per 50 training pairs, 100 to 1000",
 			wholeOr("auto", 1, 100_000, func(o *mvclust.Options) *int { return &o.Learning.Segments })},
 		{"lambda", text(probability.DefaultLambda), "Eq. loss_all", "weight of the consistency loss against the constraint loss",
 			number(above, 1e9, func(o *mvclust.Options) *float64 { return &o.Learning.Lambda })},
@@ -72,8 +76,6 @@ func params() []param {
 			off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutPaths })},
 		{"co-neighbor-propagation", "on", "Eq. pb_optknn", "co-neighbour propagation", //nolint:misspell // spelt as --neighbors is
 			off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutCoNeighbours })},
-		{"co-neighbors", "K", "Eq. pb_optknn", "k, the neighbours that co-neighbour propagation looks at",
-			wholeOr("K", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Refinement.Neighbours })},
 		{"rounds", "1", "Eq. pb_optknn", "how often co-neighbour propagation is applied",
 			whole(1, 100, func(o *mvclust.Options) *int { return &o.Refinement.Rounds })},
 		{"sweeps", text(partition.DefaultSweeps), "Algorithm 1", "the most passes over the samples; the search ends when none moves",

@@ -10,7 +10,7 @@ import (
 )
 
 func resolveStages(o *mvclust.Options) error {
-	o.Refinement.Neighbours = max(1, o.Refinement.Neighbours)
+	o.Refinement.Neighbours = 1 // as Fit sets it
 	return option.First(o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve())
 }
 
@@ -32,7 +32,7 @@ func TestParamDefaults(t *testing.T) {
 		if a != b {
 			t.Errorf("%s is %v where %s is given and %v without", p.name, a, p.standard, b)
 		}
-		if p.standard == "auto" || p.standard == "K" {
+		if p.standard == "auto" {
 			continue
 		}
 		if got := strings.NewReplacer("e-0", "e-").Replace(fmt.Sprint(a)); got != p.standard {
@@ -48,6 +48,8 @@ func TestParamValues(t *testing.T) {
 		good    []string
 		refused []string
 	}{
+		{"candidates", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "K"}},
+		{"pairs", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "auto"}},
 		{"segments", []string{"1", "100000"}, []string{"0", "-1", "100001", "1.5", "", "x"}},
 		{"lambda", []string{"1e-300", "0.5", "1e+09"}, []string{"0", "-1", "NaN", "Inf", "", "x"}},
 		{"low", []string{"0", "1", "100000"}, []string{"-1", "100001", "a"}},
@@ -66,7 +68,6 @@ func TestParamValues(t *testing.T) {
 		{"function-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5", "nan"}},
 		{"paths", []string{"on", "off"}, []string{"x"}},
 		{"co-neighbor-propagation", []string{"on", "off"}, []string{"x"}}, //nolint:misspell // spelt as --neighbors is
-		{"co-neighbors", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "k"}},
 		{"rounds", []string{"1", "100"}, []string{"0", "101"}},
 		{"sweeps", []string{"1", "1000000"}, []string{"0", "1000001"}},
 		{"edge-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5"}},
@@ -118,9 +119,9 @@ func TestParamRepeated(t *testing.T) {
 }
 
 func TestSuggestion(t *testing.T) {
-	choices := []string{"epochs", "rate", "co-neighbors", "fit"}
+	choices := []string{"epochs", "rate", "candidates", "fit"}
 	for word, want := range map[string]string{
-		"epoch": "epochs", "Epochs": "epochs", "eopchs": "epochs", "fti": "fit", "co": "co-neighbors", "rates": "rate", "zebra": "", "": "",
+		"epoch": "epochs", "Epochs": "epochs", "eopchs": "epochs", "fti": "fit", "ca": "candidates", "rates": "rate", "zebra": "", "": "",
 	} {
 		got := suggestion(word, choices)
 		if want != "" {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
-	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/score"
@@ -60,7 +59,7 @@ type viewReport struct {
 	Present    int    `json:"present"`
 	Zero       int    `json:"zero_rows"` // counted as missing under cosine
 	Metric     string `json:"metric"`
-	Neighbours int    `json:"neighbors"`
+	Candidates int    `json:"candidates"`
 }
 
 type stageReport struct {
@@ -89,21 +88,20 @@ type viewFunction struct {
 }
 
 // newRunReport says what a run was given and what came of it.
-func newRunReport(o *fitOptions, opt mvclust.Options, set *dataset.Set, reading time.Duration, result *mvclust.Result) (*runReport, error) {
-	trace := &result.Trace
+func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result *mvclust.Result) *runReport {
+	trace, opt := &result.Trace, &result.Options
 	r := &runReport{
-		Version: mvclust.Version, Command: "fit", Preset: o.preset,
-		Seed: o.seed, Threads: opt.Threads,
+		Version: mvclust.Version, Command: "fit", Preset: o.preset, Settings: settings(opt),
+		Seed: opt.Seed, Threads: opt.Threads,
 		Pairs: trace.Pairs, Edges: trace.Edges,
 		Clusters: len(result.Sizes), Sizes: result.Sizes,
 		Notes: append([]string{}, set.Notes...),
 	}
 	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
 	for m, v := range set.Views {
-		metric := opt.Metrics[min(m, len(opt.Metrics)-1)]
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
 			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
-			Metric: metric.String(), Neighbours: trace.Neighbours[m],
+			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m],
 		})
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m]})
 		if n := trace.Zero[m]; n > 0 {
@@ -113,10 +111,6 @@ func newRunReport(o *fitOptions, opt mvclust.Options, set *dataset.Set, reading 
 			}
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: rows of zeros have no cosine and count as missing: %d, the first of them %s", v.Name, n, which))
 		}
-	}
-	var err error
-	if r.Settings, err = settings(opt, result, r.Inputs.Views); err != nil {
-		return nil, err
 	}
 	r.Stages = []stageReport{{"read", reading.Seconds()}}
 	for _, s := range trace.Stages {
@@ -137,36 +131,20 @@ func newRunReport(o *fitOptions, opt mvclust.Options, set *dataset.Set, reading 
 	for _, c := range result.Confidence {
 		r.Confidence += c / float64(len(result.Confidence))
 	}
-	return r, nil
+	return r
 }
 
 // settings returns every setting as it was used.
-func settings(opt mvclust.Options, result *mvclust.Result, views []viewReport) (map[string]any, error) {
-	if opt.Neighbours == 0 {
-		opt.Neighbours = min(mvclust.DefaultNeighbours, len(result.Labels)-1)
-	}
-	if opt.Refinement.Neighbours == 0 {
-		opt.Refinement.Neighbours = opt.Neighbours
-	}
-	if opt.Learning.Segments == 0 {
-		for _, f := range result.Model.Functions {
-			opt.Learning.Segments = max(opt.Learning.Segments, len(f.X))
-		}
-	}
-	err := option.First(opt.Learning.Resolve(), opt.Posterior.Resolve(), opt.Refinement.Resolve(), opt.Partition.Resolve())
-	if err != nil {
-		return nil, err
-	}
-	s := map[string]any{"neighbors": opt.Neighbours}
+func settings(opt *mvclust.Options) map[string]any {
 	var metrics []string
-	for _, v := range views {
-		metrics = append(metrics, v.Metric)
+	for _, m := range opt.Metrics {
+		metrics = append(metrics, m.String())
 	}
-	s["metric"] = metrics
+	s := map[string]any{"neighbors": opt.Neighbours, "metric": metrics}
 	for _, p := range params() {
-		s[p.name] = p.value.get(&opt)
+		s[p.name] = p.value.get(opt)
 	}
-	return s, nil
+	return s
 }
 
 // encode returns x as indented JSON with lists of numbers, and objects that hold
@@ -195,12 +173,12 @@ func encode(x any) ([]byte, error) {
 func (r *runReport) summarise(w io.Writer, folder string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, K = %d\n\n", count(r.Inputs.Samples, "sample"), count(len(r.Inputs.Views), "view"), r.Settings["neighbors"])
-	rows := [][]string{{"view", "dims", "missing", "metric", "neighbours"}}
+	rows := [][]string{{"view", "dims", "missing", "metric", "candidates"}}
 	for _, v := range r.Inputs.Views {
 		missing := v.Samples - v.Present + v.Zero
 		rows = append(rows, []string{
 			v.Name, strconv.Itoa(v.Dims), fmt.Sprintf("%d (%s%%)", missing, percent(float64(missing)/float64(v.Samples))),
-			v.Metric, strconv.Itoa(v.Neighbours),
+			v.Metric, strconv.Itoa(v.Candidates),
 		})
 	}
 	b.WriteString(table(rows))

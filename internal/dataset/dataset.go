@@ -17,12 +17,16 @@
 //
 // # Samples
 //
-// The length that all views have in common is the number of samples. A view may
-// have them in rows or in columns, whatever the others do. Where two lengths
-// are common, the first of these that fits one of them decides: the --index
-// lists; the length of the labels in the same file; the views of the sources
-// that were not chosen; the convention of .npy, .npz and tables that samples are
-// rows; and last, the longer side.
+// The length that all views have in common is the number of samples. A view of a
+// MATLAB file may have them in rows or in columns, whatever the others do. Where
+// two lengths are common, the first of these that fits one of them decides: the
+// ids; the --index lists; the length of the labels in the same file; the
+// convention of .npy, .npz and tables that samples are rows; the views of the
+// sources that were not chosen; and last, the longer side.
+//
+// That convention is broken only where ids, an index, labels in the same file or
+// a table with a header confirm the number of samples. Else it is an error, for
+// arrays of different samples may well have as many dimensions.
 //
 // Where several tables have ids, the samples are the union of these, in order of
 // first appearance, and a sample lacks the views of the tables that do not list
@@ -116,7 +120,7 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		}
 	}
 	if !joined {
-		if err := orient(set, chosen, all, here); err != nil {
+		if err := orient(set, chosen, all, here, opt.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -136,14 +140,14 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 			return nil, c.explain(err, set.IDs)
 		}
 		if n := lost(v, present); n > 0 {
-			set.note("%s: %s of those that --index lists lack the view, for their rows are NaN throughout", c.name, count(n, "sample"))
+			set.note("%s lacks %s that --index lists, being NaN throughout there", c.name, count(n, "sample"))
 		}
 		if joined {
 			v = spread(v, c.places, len(set.IDs))
 		}
 		set.Views = append(set.Views, v)
 	}
-	if err := set.check(); err != nil {
+	if err := set.check(chosen); err != nil {
 		return nil, err
 	}
 	if set.Files, err = l.files(); err != nil {
@@ -163,11 +167,21 @@ func lost(v *view.View, present []bool) int {
 	return n
 }
 
-// check reports a sample without any view.
-func (s *Set) check() error {
+// check reports a sample without any view, by its row in the first file that
+// has one for it.
+func (s *Set) check(chosen []*candidate) error {
 	for i := range s.Views[0].Samples {
-		if !slices.ContainsFunc(s.Views, func(v *view.View) bool { return v.Has(i) }) {
-			return &view.InputError{Row: i, Problem: called(s.IDs, i) + "lacks every view; remove the sample, or add a view that it has"}
+		if slices.ContainsFunc(s.Views, func(v *view.View) bool { return v.Has(i) }) {
+			continue
+		}
+		for _, c := range chosen {
+			row := i
+			if c.places != nil {
+				row = slices.Index(c.places, i)
+			}
+			if row >= 0 {
+				return c.explain(&view.InputError{View: c.name, Row: row, Problem: "lacks every view; remove the sample, or give it at least one"}, s.IDs)
+			}
 		}
 	}
 	return nil

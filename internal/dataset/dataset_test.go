@@ -205,14 +205,15 @@ func TestOrientation(t *testing.T) {
 		{"one npy is rows", npz(m("a", 3, 5)), nil, "3 x 5", ""},
 		{"npz rows", npz(m("view0", 6, 3), m("view1", 6, 4)), nil, "6 x 3, 6 x 4", ""},
 		{"npz rows of the same shape", npz(m("view0", 3, 4), m("view1", 3, 4)), nil, "3 x 4, 3 x 4", ""},
-		{"npz columns", npz(turned("view0", 6, 3), turned("view1", 6, 4)), nil, "6 x 3, 6 x 4", "the 6 samples are the columns of a.npz:view0 and a.npz:view1"},
-		{"npz mixture", npz(m("view0", 6, 3), turned("view1", 6, 4)), nil, "6 x 3, 6 x 4", "columns of a.npz:view1"},
+		{"npz columns", npz(turned("view0", 6, 3), turned("view1", 6, 4), labels(1, 2, 3, 1, 2, 3)), nil, "6 x 3, 6 x 4", "the columns, and not the rows, are taken for the samples, 6 in number, in a.npz:view0 and a.npz:view1"},
+		{"npz mixture", npz(m("view0", 6, 3), turned("view1", 6, 4), labels(1, 2, 3, 1, 2, 3)), nil, "6 x 3, 6 x 4", "number, in a.npz:view1"},
 		{"npz labels beat rows", npz(turned("view0", 6, 3), turned("view1", 6, 3), labels(1, 2, 3, 1, 2, 3)), nil, "6 x 3, 6 x 3", "columns"},
-		{"npz rows disagree", npz(turned("view0", 4, 3), m("view1", 4, 3)), nil, "4 x 3, 4 x 3", "longer"},
+		{"npz rows disagree", npz(turned("view0", 4, 3), m("view1", 4, 3), labels(1, 2, 1, 2)), nil, "4 x 3, 4 x 3", "number, in a.npz:view0"},
+		{"npz rows beat the other views", npz(m("view0", 6, 3), m("view1", 5, 3)), []string{"0"}, "6 x 3", ""},
 		{"mat rows", mat(m("X1", 6, 3), m("X2", 6, 4)), nil, "6 x 3, 6 x 4", ""},
 		{"mat columns", mat(turned("X1", 6, 3), turned("X2", 6, 4)), nil, "6 x 3, 6 x 4", "columns"},
-		{"mat mixture", mat(turned("X1", 6, 3), m("X2", 6, 4)), nil, "6 x 3, 6 x 4", "columns of a.mat:X1"},
-		{"mat labels say columns", mat(cells(turned("", 6, 3), turned("", 6, 3)), y(6)), nil, "6 x 3, 6 x 3", "the 6 samples are the columns"},
+		{"mat mixture", mat(turned("X1", 6, 3), m("X2", 6, 4)), nil, "6 x 3, 6 x 4", "number, in a.mat:X1"},
+		{"mat labels say columns", mat(cells(turned("", 6, 3), turned("", 6, 3)), y(6)), nil, "6 x 3, 6 x 3", "samples, 6 in number, in a.mat:data{1} and a.mat:data{2}"},
 		{"mat labels say rows", mat(cells(m("", 3, 6), m("", 3, 6)), y(3)), nil, "3 x 6, 3 x 6", ""},
 		{"mat labels in a row", mat(m("fea", 3, 6), entry{"gnd", []int{1, 3}, []int64{1, 1, 2}}), nil, "3 x 6", ""},
 		{"mat labels of a cell array", mat(cells(m("", 3, 6)), entry{"truelabel", nil, []entry{y(3), y(3)}}), nil, "3 x 6", ""},
@@ -225,11 +226,11 @@ func TestOrientation(t *testing.T) {
 		{"the other views", mat(m("X1", 3, 6), m("X2", 3, 5)), []string{"0"}, "3 x 6", ""},
 		{"npy decides for mat", both(npz(m("a", 3, 6)), mat(m("fea", 3, 6))), nil, "3 x 6, 3 x 6", ""},
 		{"csv rows", csv("1,1001", "2,1002", "3,1003"), nil, "3 x 2", ""},
-		{"csv columns without header", both(csv("1,2,3", "1001,1002,1003"), npz(m("a", 3, 5))), nil, "3 x 2, 3 x 5", "columns of a.csv"},
-		{"square follows its file", mat(turned("X1", 3, 5), turned("X2", 3, 3)), nil, "3 x 5, 3 x 3", "columns of a.mat:X1 and a.mat:X2"},
-		{"square before its guide", mat(turned("X1", 3, 3), turned("X2", 3, 5)), nil, "3 x 3, 3 x 5", "columns of a.mat:X1 and a.mat:X2"},
+		{"header confirms rows", both(csv("p,q", "1,1001", "2,1002", "3,1003"), npz(turned("a", 3, 5))), nil, "3 x 2, 3 x 5", "number, in a.npz:a"},
+		{"square follows its file", mat(turned("X1", 3, 5), turned("X2", 3, 3)), nil, "3 x 5, 3 x 3", "number, in a.mat:X1 and a.mat:X2"},
+		{"square before its guide", mat(turned("X1", 3, 3), turned("X2", 3, 5)), nil, "3 x 3, 3 x 5", "number, in a.mat:X1 and a.mat:X2"},
 		{"square rows", mat(m("X1", 3, 5), m("X2", 3, 3)), nil, "3 x 5, 3 x 3", ""},
-		{"square in another file", both(npz(m("a", 3, 3)), mat(turned("fea", 3, 5))), nil, "3 x 3, 3 x 5", "columns of a.mat:fea"},
+		{"square in another file", both(npz(m("a", 3, 3)), mat(turned("fea", 3, 5))), nil, "3 x 3, 3 x 5", "number, in a.mat:fea"},
 		{"one sample", npz(m("view0", 1, 3), m("view1", 1, 4)), nil, "1 x 3, 1 x 4", ""},
 		{"one dimension", npz(m("view0", 5, 1)), nil, "5 x 1", ""},
 	} {
@@ -261,6 +262,26 @@ func TestNoCommonSide(t *testing.T) {
 	f.refuse(Options{}, []string{c, d}, "c.csv is 3 x 2 and d.csv is 2 x 2")
 }
 
+// Where only dimensions agree in number, nothing is taken for samples, unless
+// their number is known from elsewhere.
+func TestColumnsNeedConfirmation(t *testing.T) {
+	f := newFolder(t)
+	a, b := f.npy("a.npy", matrix("", 40, 3)), f.npy("b.npy", matrix("", 39, 3))
+	f.refuse(Options{}, []string{a, b}, "samples are rows", "a.npy is 40 x 3 and b.npy is 39 x 3; give views of the same samples, or transpose")
+	f.refuse(Options{}, []string{f.npz("c.npz", matrix("view0", 40, 3), matrix("view1", 39, 3))}, "c.npz:view0 is 40 x 3 and c.npz:view1 is 39 x 3;")
+	f.refuse(Options{}, []string{a, f.text("d.csv", "1,2,3", "4,5,6")}, "a.npy is 40 x 3 and d.csv is 2 x 3;")
+	f.refuse(Options{}, []string{a, f.mat("e.mat", matrix("fea", 50, 3))}, "a.npy is 40 x 3 and e.mat:fea is 50 x 3;")
+	f.refuse(Options{}, []string{f.npy("g.npy", matrix("", 3, 4)), f.npy("h.npy", matrix("", 4, 3))}, "g.npy is 3 x 4 and h.npy is 4 x 3;")
+	f.refuse(Options{Index: f.mat("few.mat", entry{"index", nil, []entry{ints("", 1, 2), ints("", 1)}})}, []string{a, b}, "a.npy is 40 x 3")
+
+	want := []string{"a.npy 3 x 40", "b.npy 3 x 39"}
+	f.shows(f.load(Options{ID: f.text("ids.csv", "u", "v", "w")}, a, b), want...)
+	f.shows(f.load(Options{Index: f.npy("marks.npy", entry{"", []int{3, 2}, []int64{1, 1, 1, 1, 1, 1}})}, a, b), want...)
+	f.shows(f.load(Options{Index: f.mat("lists.mat", entry{"index", nil, []entry{ints("", 1, 2, 3), ints("", 1, 2, 3)}})}, a, b), want...)
+	f.shows(f.load(Options{}, a, f.npz("i.npz", matrix("view0", 39, 3), labels(1, 1, 2))), "a.npy 3 x 40", "i.npz:view0 3 x 39")
+	f.shows(f.load(Options{Views: []string{"1"}}, a, b), "b.npy 39 x 3")
+}
+
 // TestStorageDoesNotMatter stores random views in every way that there is.
 func TestStorageDoesNotMatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -290,7 +311,11 @@ func TestStorageDoesNotMatter(t *testing.T) {
 				sources = append(sources, f.mat(name, a))
 			}
 		}
-		set := f.load(Options{}, sources...)
+		ids := make([]int64, n)
+		for i := range ids {
+			ids[i] = int64(i)
+		}
+		set := f.load(Options{ID: f.npy("ids", ints("", ids...))}, sources...)
 		for k, v := range set.Views {
 			if v.Samples != n || !slices.Equal(v.Data, want[k]) {
 				t.Fatalf("round %d: view %d of %q differs", round, k, set.short())
@@ -343,7 +368,8 @@ func TestMissingAndBadValues(t *testing.T) {
 		{f.text("part.csv", "1,2", "3,", "5,6"), "part.csv", 1, []string{"part.csv: row 1"}},
 		{f.text("ids.csv", "id,p,q", "a,1,2", "b,3,", "c,5,6"), "ids.csv", 1, []string{`ids.csv: row 1 (counted from 0) with the id "b" has 1 NaN`}},
 	} {
-		err := f.refuse(Options{}, []string{full, c.source}, c.words...)
+		err := f.refusal(Options{}, []string{full, c.source})
+		f.mentions(err, c.words...)
 		bad, ok := errors.AsType[*view.InputError](err)
 		if !ok || bad.View != c.view || bad.Row != c.row {
 			t.Errorf("%v is %#v", err, bad)
@@ -352,11 +378,17 @@ func TestMissingAndBadValues(t *testing.T) {
 	f.refuse(Options{}, []string{f.text("words.csv", "p,q", "1,2", "3,x", "5,6")}, `words.csv: line 3, column "q": "x" is not a number`)
 	f.refuse(Options{}, []string{f.mat("big.mat", entry{"X1", []int{1, 2}, []int64{1, 2}}, entry{"names", nil, []string{"a"}}) + ":names"}, "names holds text")
 
-	err := f.refuse(Options{}, []string{f.npy("g.npy", rows(1, 2, nan, nan, 5, 6)), f.npy("h.npy", rows(1, 2, nan, nan, 5, 6))}, "row 1 (counted from 0) lacks every view; remove")
-	if bad, ok := errors.AsType[*view.InputError](err); !ok || bad.Row != 1 || bad.View != "" {
+	err := f.refusal(Options{}, []string{f.npy("g.npy", rows(1, 2, nan, nan, 5, 6)), f.npy("h.npy", rows(1, 2, nan, nan, 5, 6))})
+	if bad, ok := errors.AsType[*view.InputError](err); !ok || bad.Row != 1 || bad.View != "g.npy" {
 		t.Errorf("%v is %#v", err, bad)
 	}
-	f.refuse(Options{}, []string{f.text("i.csv", "id,p", "a,1", "b,", "c,3")}, `row 1 (counted from 0) with the id "b" lacks every view`)
+	f.mentions(err, "g.npy: row 1 (counted from 0) lacks every view; remove the sample, or give it at least one")
+	i := f.text("i.csv", "id,p", "a,1", "b,", "c,3")
+	f.refuse(Options{}, []string{i}, `i.csv: row 1 (counted from 0) with the id "b" lacks every view`)
+	// Where ids join tables, the row is that of the first one with this id.
+	j := f.text("j.csv", "id,q", "c,1", "z,", "a,2", "b,3")
+	f.refuse(Options{}, []string{i, j}, `j.csv: row 1 (counted from 0) with the id "z" lacks every view`)
+	f.refuse(Options{}, []string{f.mat("k.mat", entry{"X1", []int{2, 3}, []float32{1, nan, 3, 4, nan, 6}})}, "k.mat:X1: row 1 (counted from 0) lacks every view", "rows are here the columns")
 }
 
 func TestNumbersOfAnyKind(t *testing.T) {

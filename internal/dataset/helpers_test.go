@@ -194,13 +194,18 @@ func (f folder) load(opt Options, sources ...string) *Set {
 }
 
 // refuse checks that Load fails with an error that has all the words.
-func (f folder) refuse(opt Options, sources []string, words ...string) error {
+func (f folder) refuse(opt Options, sources []string, words ...string) {
+	f.Helper()
+	f.mentions(f.refusal(opt, sources), words...)
+}
+
+// refusal returns the error of Load and fails the test where there is none.
+func (f folder) refusal(opt Options, sources []string) error {
 	f.Helper()
 	set, err := Load(f.Context(), sources, opt)
 	if err == nil {
 		f.Fatalf("no error; notes %q", set.Notes)
 	}
-	f.mentions(err, words...)
 	return err
 }
 

@@ -130,7 +130,7 @@ func TestIDFile(t *testing.T) {
 	f.shows(set, "b.npy 3 x 5")
 	f.isRamp(set.Views[0])
 
-	f.refuse(Options{ID: numbers}, []string{f.npy("c.npy", matrix("", 4, 6))}, "3 ids for the 4 or 6 samples of c.npy")
+	f.refuse(Options{ID: numbers}, []string{f.npy("c.npy", matrix("", 4, 6))}, "--id "+numbers+" has 3 ids, and c.npy is 4 x 6; give one id per sample")
 	f.refuse(Options{ID: numbers}, []string{f.text("d.csv", "id,p", "a,1", "b,2", "c,3")}, "--id", "d.csv has ids of its own")
 	f.refuse(Options{ID: numbers + ":x"}, []string{a}, "numbers.npy: holds a single array, without a name")
 	f.refuse(Options{ID: f.npy("m.npy", matrix("", 3, 2))}, []string{a}, "m.npy: the array has the shape [3 2]; give one value per sample")

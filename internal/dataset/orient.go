@@ -4,24 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
-// orient finds which side of each chosen view is the samples.
-func orient(set *Set, chosen, all []*candidate, here *presence) error {
+// orient finds which side of each chosen view is the samples. id is the file
+// that the ids come from, if they come from one of their own.
+func orient(set *Set, chosen, all []*candidate, here *presence, id string) error {
 	lengths := commonSides(chosen)
 	if len(lengths) == 0 {
-		var shapes []string
-		for _, c := range chosen {
-			shapes = append(shapes, fmt.Sprintf("%s is %d x %d", c.name, c.info.Shape[0], c.info.Shape[1]))
-		}
-		return fmt.Errorf("the views have no side in common that could be the samples: %s; give views of the same samples, or tables with ids", list(shapes))
+		return fmt.Errorf("the views have no side in common that could be the samples: %s; give views of the same samples, or tables with ids", shapes(chosen))
 	}
 	if set.IDs != nil && !slices.Contains(lengths, len(set.IDs)) {
-		return fmt.Errorf("there are %s for the %s samples of %s; give one id per sample", count(len(set.IDs), "id"), either(lengths), list(names(chosen)))
+		return fmt.Errorf("--id %s has %s, and %s; give one id per sample", id, count(len(set.IDs), "id"), shapes(chosen))
 	}
 	if here != nil && !slices.ContainsFunc(lengths, here.fits) {
-		return fmt.Errorf("--index %s is about %s, and %s has %s; give the index that belongs to the views", here.arg, here.extent(), list(names(chosen)), either(lengths))
+		return fmt.Errorf("--index %s is about %s, and %s; give the index that belongs to the views", here.arg, here.extent(), shapes(chosen))
 	}
 	narrow := func(fits func(n int) bool) {
 		if left := keep(lengths, fits); len(left) > 0 {
@@ -35,12 +31,18 @@ func orient(set *Set, chosen, all []*candidate, here *presence) error {
 	for _, c := range chosen {
 		narrow(c.src.hasLabels)
 	}
+	byRows := func(n int) bool {
+		return !slices.ContainsFunc(chosen, func(c *candidate) bool { return c.src.format != matlab && c.info.Shape[0] != n })
+	}
+	narrow(byRows)
 	others := commonSides(all)
 	narrow(func(n int) bool { return slices.Contains(others, n) })
-	narrow(func(n int) bool {
-		return !slices.ContainsFunc(chosen, func(c *candidate) bool { return c.src.format != matlab && c.info.Shape[0] != n })
-	})
 	n := slices.Max(lengths)
+	confirmed := n == len(set.IDs) || here != nil && here.tells(n) ||
+		slices.ContainsFunc(chosen, func(c *candidate) bool { return c.fixed || c.src.hasLabels(n) })
+	if !byRows(n) && !confirmed {
+		return fmt.Errorf("samples are rows, save in .mat files, and the views differ in their number: %s; give views of the same samples, or transpose those that have them in columns", shapes(chosen))
+	}
 	if len(lengths) > 1 {
 		set.note("both sides of %s could be the samples, and the longer one, %d, is taken; save the views as .npy files with one row per sample if that is wrong", list(names(chosen)), n)
 	}
@@ -54,7 +56,7 @@ func orient(set *Set, chosen, all []*candidate, here *presence) error {
 		}
 	}
 	if turned := keep(chosen, func(c *candidate) bool { return c.columns }); len(turned) > 0 {
-		set.note("the %d samples are the columns of %s", n, list(names(turned)))
+		set.note("the columns, and not the rows, are taken for the samples, %d in number, in %s", n, list(names(turned)))
 	}
 	return nil
 }
@@ -103,9 +105,13 @@ func names(all []*candidate) []string {
 	return out
 }
 
-// either returns "5" or "5 or 7".
-func either(lengths []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(lengths), "[]"), " ", " or ")
+// shapes returns words for the shapes of views.
+func shapes(all []*candidate) string {
+	var out []string
+	for _, c := range all {
+		out = append(out, fmt.Sprintf("%s is %d x %d", c.name, c.info.Shape[0], c.info.Shape[1]))
+	}
+	return list(out)
 }
 
 // transposed returns the rows x cols matrix a, which is stored row after row,

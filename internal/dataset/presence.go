@@ -91,12 +91,15 @@ func (p *presence) fits(n int) bool {
 	return p.samples == n || p.samples == 0 && p.most <= int64(n)
 }
 
+// tells reports whether the index itself counts n samples.
+func (p *presence) tells(n int) bool { return p.samples == n || p.most == int64(n) }
+
 // extent returns words for the samples that fit.
 func (p *presence) extent() string {
 	if p.samples > 0 {
 		return count(p.samples, "sample")
 	}
-	return fmt.Sprintf("%d samples or more", p.most)
+	return count(int(p.most), "sample") + " or more"
 }
 
 // mask returns which of n samples have the chosen view v.

@@ -59,13 +59,13 @@ func TestIndex(t *testing.T) {
 		words []string
 	}{
 		{lists([]int64{1}, []int64{2, 3, 4}), []string{"has 2 lists for 3 views; give one for each view"}},
-		{lists([]int64{1, 5}, []int64{2, 3, 4}, []int64{1}), []string{"is about 5 samples or more", "a.mat:data{3} has 4;"}},
+		{lists([]int64{1, 5}, []int64{2, 3, 4}, []int64{1}), []string{"is about 5 samples or more", "a.mat:data{3} is 4 x 5;"}},
 		{lists([]int64{1, 0}, []int64{2, 3, 4}, []int64{1}), []string{"entry 1 of the list of view 0", "is 0; samples are numbered from 1 to 4"}},
 		{lists([]int64{1, -1}, []int64{2, 3, 4}, []int64{1}), []string{"is -1; samples are numbered from 1 to 4"}},
 		{lists([]int64{1}, []int64{2, 3, 2}, []int64{1}), []string{"the list of view 1 (counted from 0) has sample 2 twice"}},
 		{lists([]int64{1, 2}, []int64{2, 3}, []int64{1}), []string{"row 3 (counted from 0) lacks every view"}},
 		{lists([]int64{1, 2}, []int64{2, 3}, []int64{4}), nil},
-		{entry{"index", []int{5, 3}, make([]int64, 15)}, []string{"is about 5 samples, and", "has 4;"}},
+		{entry{"index", []int{5, 3}, make([]int64, 15)}, []string{"is about 5 samples, and", "a.mat:data{1} is 4 x 2,"}},
 		{entry{"index", []int{4, 3}, []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1}}, []string{"i.mat: index holds 2 for sample 3 and view 1 (counted from 0); write 1"}},
 		{entry{"index", []int{4, 2}, make([]int64, 8)}, []string{"has 4 lists for 3 views"}},
 		{entry{"index", []int{4, 1}, []int64{1, 2, 3, 4}}, []string{"has 1 list for 3 views"}},
@@ -91,7 +91,7 @@ func TestIndexAndOtherMarks(t *testing.T) {
 	views := f.mat("a.mat", entry{"data", nil, []entry{a, matrix("", 3, 5)}})
 	set := f.load(Options{Index: f.mat("i.mat", entry{"index", nil, []entry{ints("", 1, 2), ints("", 1, 2, 3)}})}, views)
 	f.shows(set, "a.mat:data{1} 3 x 2 of 1", "a.mat:data{2} 3 x 5")
-	if got := strings.Join(set.Notes, "\n"); got != "a.mat:data{1}: 1 sample of those that --index lists lack the view, for their rows are NaN throughout" {
+	if got := strings.Join(set.Notes, "\n"); got != "a.mat:data{1} lacks 1 sample that --index lists, being NaN throughout there" {
 		t.Errorf("notes %q", got)
 	}
 	// The lists tell which side the samples are, as far as they do.

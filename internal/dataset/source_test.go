@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,14 +41,7 @@ func TestSplitSource(t *testing.T) {
 }
 
 func contained(files []string) func(string) bool {
-	return func(path string) bool {
-		for _, f := range files {
-			if f == path {
-				return true
-			}
-		}
-		return false
-	}
+	return func(path string) bool { return slices.Contains(files, path) }
 }
 
 func FuzzSplitSource(f *testing.F) {
@@ -125,6 +119,7 @@ func TestUnusableFiles(t *testing.T) {
 		{f.write("a.bin", []byte("hello")), "a.bin: is in no known format; give a .npy"},
 		{f.write("empty.npy", nil), "empty.npy: "},
 		{f.write("empty.csv", nil), "empty.csv: "},
+		{f.write("empty.mat", nil), "empty.mat: is empty (0 bytes); "},
 		{f.write("cut.npy", []byte("\x93NUMPY\x01\x00")), "cut.npy: "},
 		{f.write("cut.mat", []byte("MATLAB 5.0")), "cut.mat: "},
 	} {

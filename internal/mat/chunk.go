@@ -107,7 +107,7 @@ func (o *object) unfilter(b []byte, mask, size uint64) []byte {
 		}
 	}
 	if uint64(len(b)) != size {
-		damaged("has a chunk of %d bytes instead of %d", len(b), size)
+		damaged("has a chunk of %s instead of %d", count(len(b), "byte"), size)
 	}
 	return b
 }
@@ -119,7 +119,7 @@ func inflate(b []byte, size uint64) []byte {
 		damaged("cannot be inflated (%w)", err)
 	}
 	if size > uint64(maxRatio)*uint64(len(b)) {
-		damaged("has a chunk of %d bytes for %d", len(b), size)
+		damaged("has a chunk of %s for %d", count(len(b), "byte"), size)
 	}
 	out := fill(z, nil, int64(size), int64(len(b)))
 	finish(z)

@@ -91,6 +91,9 @@ func read(r io.ReaderAt, size int64) (f *file, err error) {
 
 // variables tells the versions of the format apart by what the file holds.
 func variables(r io.ReaderAt, size int64) []variable {
+	if size == 0 {
+		fail("is empty (0 bytes); fetch or save it again")
+	}
 	for at := int64(0); at < size; at = max(512, 2*at) {
 		var sig [8]byte
 		if n, _ := r.ReadAt(sig[:], at); n == 8 && string(sig[:]) == "\x89HDF\r\n\x1a\n" {
@@ -200,11 +203,11 @@ func (f *file) Close() error {
 // the third row of the first column.
 func get[T any](f *file, i int, extract func(*value) []T) (out []T, err error) {
 	if i < 0 || i >= len(f.infos) {
-		return nil, fmt.Errorf("there is no array %d among the %d of the file", i, len(f.infos))
+		return nil, fmt.Errorf("there is no array %d; the file holds %s", i, count(len(f.infos), "array"))
 	}
 	defer func() {
 		info := f.infos[i]
-		if bad, ok := err.(*badValue); ok {
+		if bad, ok := errors.AsType[*badValue](err); ok {
 			at, place := bad.index, make([]string, len(info.Shape))
 			for k, d := range info.Shape {
 				place[k] = fmt.Sprint(at%d + 1)

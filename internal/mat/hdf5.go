@@ -38,13 +38,13 @@ func readHDF5(r *io.SectionReader) (vars []variable) {
 	version := c.uint(1)
 	c.take(4)
 	if offsets, lengths := c.uint(1), c.uint(1); version != 0 || offsets != 8 || lengths != 8 {
-		unsupported("HDF5 superblock version %d with addresses of %d bytes", version, offsets)
+		unsupported("HDF5 superblock version %d with addresses of %s", version, count(offsets, "byte"))
 	}
 	c.take(9)
 	base := c.uint(8)
 	c.take(8)
 	if end := c.uint(8) - base; end > h.size {
-		damaged("is %d bytes shorter than its HDF5 superblock says", end-h.size)
+		damaged("is %s shorter than its HDF5 superblock says", count(end-h.size, "byte"))
 	}
 	c.take(16)
 	for _, l := range h.links(h.object(c.uint(8))) {
@@ -61,7 +61,7 @@ func readHDF5(r *io.SectionReader) (vars []variable) {
 // at returns n bytes of the file from an address on.
 func (h *hdf5) at(addr, n uint64) []byte {
 	if addr > h.size || n > h.size-addr {
-		damaged("refers to %d bytes at address %d, beyond the end of the file", n, addr)
+		damaged("refers to %s at address %d, beyond the end of the file", count(n, "byte"), addr)
 	}
 	h.spend(n)
 	b := make([]byte, n)
@@ -115,7 +115,7 @@ func (h *hdf5) object(addr uint64) *object {
 	o := &object{}
 	for blocks := [][2]uint64{{addr + 16, c.uint(4)}}; left > 0; blocks = blocks[1:] {
 		if len(blocks) == 0 {
-			damaged("lacks %d HDF5 messages of the object at address %d", left, addr)
+			damaged("lacks %s of the object at HDF5 address %d", count(left, "message"), addr)
 		}
 		for c := (cursor{b: h.at(blocks[0][0], blocks[0][1])}); len(c.b) >= 8 && left > 0; left-- {
 			typ, n, flags := c.uint(2), c.uint(2), c.uint(1)
@@ -452,7 +452,7 @@ func (h *hdf5) listed(o *object) []int64 {
 // data returns the values of the dataset o, to be read when they are asked for.
 func (h *hdf5) data(o *object) dense {
 	if !o.typ.plain {
-		unsupported("an HDF5 data type of class %d and %d bytes", o.typ.class, o.typ.size)
+		unsupported("an HDF5 data type of class %d and %s", o.typ.class, count(o.typ.size, "byte"))
 	}
 	d := dense{encoding: o.typ.encoding, n: product(o.dims)}
 	want := uint64(d.n) * uint64(d.size)
@@ -460,12 +460,12 @@ func (h *hdf5) data(o *object) dense {
 	case d.n == 0:
 	case o.layout == inHeader:
 		if uint64(len(o.compact)) < want {
-			damaged("has %d bytes for %d values", len(o.compact), d.n)
+			damaged("has %s for %s", count(len(o.compact), "byte"), count(d.n, "value"))
 		}
 		d = held(o.compact[:want], d.encoding)
 	case o.layout == inOnePiece:
 		if o.addr > h.size || o.length > h.size-o.addr || o.length < want {
-			damaged("has %d bytes at address %d for %d values", o.length, o.addr, d.n)
+			damaged("has %s at address %d for %s", count(o.length, "byte"), o.addr, count(d.n, "value"))
 		}
 		d.stored = int64(want)
 		d.each = func(do func(int, []byte)) {

@@ -47,7 +47,7 @@ func readLevel5(r io.ReaderAt, size int64, big bool) (vars []variable) {
 		c := cursor{tag, big}
 		typ, n := c.uint(4), int64(c.uint(4))
 		if typ != miMatrix && typ != miCompressed || n > size-at-8 {
-			damaged("has %d bytes of type %d after byte %d, and not a variable within the %d bytes of the file", n, typ, at, size)
+			damaged("has %s of type %d after byte %d, and not a variable within the %d bytes of the file", count(n, "byte"), typ, at, size)
 		}
 		within(fmt.Sprintf("the variable at byte %d", at), func() {
 			v := l.variable(element{at + 8, n, typ == miCompressed})
@@ -79,7 +79,7 @@ func (l *level5) open(e element) (io.Reader, int64) {
 	c := cursor{fill(z, nil, 8, 8), l.big}
 	typ, size := c.uint(4), int64(c.uint(4))
 	if typ != miMatrix || size > maxRatio*e.size {
-		damaged("inflates to %d bytes of type %d, which is no matrix", size, typ)
+		damaged("inflates to %s of type %d, which is no matrix", count(size, "byte"), typ)
 	}
 	return z, size
 }
@@ -102,7 +102,7 @@ func fill(r io.Reader, b []byte, size, stored int64) []byte {
 		n, err := io.ReadFull(r, b[len(b):min(int(size), cap(b))])
 		b = b[:len(b)+n]
 		if err != nil {
-			damaged("ends after %d of %d bytes (%w)", len(b), size, err)
+			damaged("ends after %d of %s (%w)", len(b), count(size, "byte"), err)
 		}
 	}
 	return b
@@ -129,7 +129,7 @@ func (l *level5) variable(e element) variable {
 	typ, n, _ := c.tag()
 	skip := int64(len(peek) - len(c.b))
 	if n > size-skip {
-		damaged("has %d bytes of values where %d are left", n, size-skip)
+		damaged("claims %s of values, of which %d are there", count(n, "byte"), size-skip)
 	}
 	l.census.enter(0)
 	v, enc := h.array(typ, n, l.big)
@@ -206,7 +206,7 @@ type cursor struct {
 
 func (c *cursor) take(n uint64) []byte {
 	if n > uint64(len(c.b)) {
-		damaged("has %d bytes where %d are needed", len(c.b), n)
+		damaged("has %s and needs %d", count(len(c.b), "byte"), n)
 	}
 	p := c.b[:n:n]
 	c.b = c.b[n:]
@@ -252,7 +252,7 @@ func (c *cursor) numbers() dense {
 func numbersOf(typ uint64, p []byte, big bool) dense {
 	e := encodingOf(typ, big)
 	if len(p)%e.size != 0 {
-		damaged("has %d bytes of numbers of %d bytes", len(p), e.size)
+		damaged("has %s of numbers of %d bytes", count(len(p), "byte"), e.size)
 	}
 	return held(p, e)
 }
@@ -262,7 +262,7 @@ func (c *cursor) fieldNames() []string {
 	width := convert(c.numbers(), toInt64)
 	_, p := c.next()
 	if len(width) != 1 || width[0] < 1 || width[0] > maxNameBytes+1 || len(p)%int(width[0]) != 0 {
-		damaged("has %d bytes of field names, each %d long", len(p), width)
+		damaged("has %s of field names, each %d long", count(len(p), "byte"), width)
 	}
 	var names []string
 	for name := range slices.Chunk(p, int(width[0])) {
@@ -291,7 +291,7 @@ func (c *cursor) header() header {
 	if h.class != mxOpaque {
 		dims := convert(c.numbers(), toInt64)
 		if len(dims) < 2 || len(dims) > maxDims {
-			damaged("has %d dimensions", len(dims))
+			damaged("has %s", count(len(dims), "dimension"))
 		}
 		for _, d := range dims {
 			h.dims = append(h.dims, int(d))
@@ -333,7 +333,7 @@ func (h header) array(typ uint64, size int64, big bool) (*value, encoding) {
 		exact = (exact || v.utf8 && size > n || line && size == 0) && !e.float && e.size <= 2
 	}
 	if !exact {
-		damaged("has %d bytes of type %d for %d values", size, typ, n)
+		damaged("has %s of type %d for %s", count(size, "byte"), typ, count(n, "value"))
 	}
 	return v, e
 }

@@ -33,7 +33,6 @@ func equalLines(t *testing.T, got, want []string) {
 
 // What scipy and h5py wrote by testdata/make.py.
 func TestOtherWriters(t *testing.T) {
-	const grid = "-3 -1.25 0.5 2.25 4 -2.75 -1 0.75 2.5 4.25"
 	for name, want := range map[string][]string{
 		"v5.mat": {
 			"grid float7x5: -3 -1.75 -0.5 0.75 2 3.25 4.5 -2.75 -1.5 -0.25 1 2.25 3.5 4.75 -2.5 -1.25 0 1.25 2.5 3.75 5 -2.25 -1 0.25 1.5 2.75 4 5.25 -2 -0.75 0.5 1.75 3 4.25 5.5",
@@ -245,8 +244,8 @@ func TestValueErrors(t *testing.T) {
 	}
 }
 
-// A version 5 file with one variable, or any version 7.3 file, is useless when
-// its end is missing. Every cut must be noticed, at once or when values are read.
+// Large variables, of which only the start is read to list them, that are cut
+// short, be it the file or the variable in it.
 func TestCutShort(t *testing.T) {
 	w := little
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -254,18 +253,9 @@ func TestCutShort(t *testing.T) {
 	for i := range noise {
 		noise[i] = rng.Float64()
 	}
-	v73, err := os.ReadFile("testdata/v73.mat")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, b := range map[string][]byte{
-		"double":         w.file(w.double("x", 2, 2, 1, 2, 3, 4)),
-		"deflated":       w.file(w.deflated(w.double("x", 2, 2, 1, 2, 3, 4))),
-		"cell":           w.file(w.cell("c", []int{1, 2}, w.double("", 1, 1, 2), w.char("", "abcdef"))),
-		"deflated cell":  w.file(w.deflated(w.cell("c", []int{1, 2}, w.double("", 1, 1, 2), w.double("", 1, 1, 2)))),
 		"large":          w.file(w.double("x", 90, 100, noise...)),
 		"deflated large": w.file(w.deflated(w.double("x", 90, 100, noise...))),
-		"v7.3":           v73,
 	} {
 		for n := 0; n < len(b); n += 1 + n/200 {
 			if _, err := read(bytes.NewReader(b[:n]), int64(n)); err == nil {
@@ -279,7 +269,7 @@ func TestCutShort(t *testing.T) {
 		"cell":     w.cell("c", []int{1, 2}, w.double("", 90, 100, noise...), w.double("", 1, 1, 5)),
 		"sparse":   w.sparse("s", 0, []int{2, 2}, []float64{0, 1}, []float64{0, 1, 2}, []float64{3, 4}),
 		"struct":   w.structs("s", []int{1, 1}, []string{"a"}, w.double("", 2, 2, 1, 2, 3, 4)),
-		"large, 0": w.double("x", 300, 500, make([]float64, 150000)...),
+		"large, 0": w.double("x", 100, 120, make([]float64, 12000)...),
 	} {
 		if err := readAll(w.file(w.deflated(m))); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -294,6 +284,79 @@ func TestCutShort(t *testing.T) {
 		if readAll(sum) == nil {
 			t.Errorf("%s: wrong checksum without an error", name)
 		}
+	}
+}
+
+// smallFiles returns files of one variable, and one of version 7.3.
+func smallFiles(t *testing.T) map[string][]byte {
+	files := map[string][]byte{}
+	for order, w := range map[string]writer{"little": little, "big": big} {
+		for name, m := range map[string][]byte{
+			"double": w.double("x", 2, 2, 1, 2, 3, 4),
+			"int":    w.matrix("i", mxDouble+4, 2, []int{2, 1, 2}, w.numbers(3, 1, -2, 3, 4)),
+			"text":   w.matrix("rows", mxChar, 0, []int{2, 2}, w.numbers(4, 'a', 0xd835, 'b', 0xdcb3)),
+			"cell":   w.cell("c", []int{1, 2}, w.double("", 1, 1, 2), w.cell("", []int{1, 1}, w.char("", "abcdef"))),
+			"struct": w.structs("s", []int{2, 1}, []string{"x", "y"}, w.double("", 1, 1, 1), w.char("", "a"), w.double("", 0, 3), w.cell("", []int{0, 0})),
+			"sparse": w.sparse("thin", 0, []int{3, 2}, []float64{0, 2, 1}, []float64{0, 2, 3}, []float64{5, 6, 7}),
+		} {
+			files[order+" "+name] = w.file(m)
+			files[order+" deflated "+name] = w.file(w.deflated(m))
+		}
+	}
+	v73, err := os.ReadFile("testdata/v73.mat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["v7.3"] = v73
+	return files
+}
+
+// A version 5 file with one variable, or any version 7.3 file, is useless when
+// its end is missing. Every cut must be noticed at once.
+func TestEveryTruncation(t *testing.T) {
+	for name, b := range smallFiles(t) {
+		if _, err := read(bytes.NewReader(b), int64(len(b))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n := range b {
+			if _, err := read(bytes.NewReader(b[:n]), int64(n)); err == nil {
+				t.Errorf("%s is read from %d of %d bytes", name, n, len(b))
+			}
+		}
+	}
+}
+
+// One wrong byte is an error or other values, and nothing worse. Of the file of
+// version 7.3, which is not small, every seventh byte is tried.
+func TestEveryWrongByte(t *testing.T) {
+	for _, b := range smallFiles(t) {
+		for at := 0; at < len(b); at += 1 + 6*min(1, len(b)>>13) {
+			right := b[at]
+			b[at] ^= 0xff >> (at % 8)
+			checkAny(t, b)
+			b[at] = right
+		}
+	}
+}
+
+// A sparse matrix of version 7.3 may have room for more values than it stores,
+// and the row numbers there mean nothing.
+func TestSparseRoom(t *testing.T) {
+	const room, stored = 50000, 3
+	rows := make([]byte, 8*room)
+	for i := range room {
+		binary.LittleEndian.PutUint64(rows[8*i:], uint64(i))
+	}
+	whole := encoding{size: 8}
+	v := &value{class: numbers, dims: []int{4, 1}, data: held([]byte{5, 6, 7}, encoding{size: 1}), index: &index{
+		rows: dense{whole, room, 8 * room, func(do func(int, []byte)) {
+			stream(bytes.NewReader(rows), whole, room, do)
+		}},
+		starts: held(little.AppendUint64(make([]byte, 8), stored), whole),
+	}}
+	f := &file{infos: []array.Info{{Name: "x", Shape: v.dims}}, values: []*value{v}}
+	if got, err := f.Int64(0); err != nil || !slices.Equal(got, []int64{5, 6, 7, 0}) {
+		t.Errorf("%d, %v", got, err)
 	}
 }
 
@@ -318,7 +381,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		{"empty", nil, "is no MATLAB file"},
+		{"empty", nil, "is empty (0 bytes);"},
 		{"text", []byte(strings.Repeat("1,2,3\n", 50)), "is no MATLAB file"},
 		{"version 4", level4, "uses version 4 of the MATLAB format"},
 		{"version 4, big-endian", slices.Concat([]byte{0, 0, 3, 0xe8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2}, make([]byte, 18)), "uses version 4 of the MATLAB format"},
@@ -330,14 +393,14 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"class", w.file(w.matrix("x", 0, 0, []int{1, 1})), "the variable at byte 128 is of class 0"},
 		{"dimensions", w.file(w.matrix("x", mxDouble, 0, []int{1 << 20, 1 << 20, 1 << 20})), "the variable at byte 128 has dimensions [1048576 1048576 1048576] out of range"},
 		{"negative", w.file(w.matrix("x", mxDouble, 0, []int{-1, 2})), "the variable at byte 128 has dimensions [-1 2] out of range"},
-		{"one dimension", w.file(w.matrix("x", mxDouble, 0, []int{1})), "the variable at byte 128 has 1 dimensions"},
+		{"one dimension", w.file(w.matrix("x", mxDouble, 0, []int{1})), "the variable at byte 128 has 1 dimension;"},
 		{"claim", w.file(w.deflated(w.matrix("x", mxDouble, 0, []int{1 << 30, 1 << 10}, w.numbers(9, 1)))), "the variable at byte 128 has 8 bytes of type 9 for 1099511627776 values"},
-		{"cells", w.file(w.cell("x", []int{1 << 30, 1 << 10}, w.double("", 1, 1, 1))), "the variable at byte 128 has 0 bytes where 4 are needed"},
+		{"cells", w.file(w.cell("x", []int{1 << 30, 1 << 10}, w.double("", 1, 1, 1))), "the variable at byte 128 has 0 bytes and needs 4"},
 		{"many cells", w.file(w.deflated(w.cell("x", []int{maxCells + 1, 1}, many))), "the variable at byte 128 holds more than 1048576 cells"},
 		{"many arrays", w.file(w.deflated(w.cell("x", []int{maxArrays + 1, 1}, many[:8*(maxArrays+1)]))), "holds more than 65536 arrays"},
 		{"tower", w.file(tower), "the variable at byte 128 has cells or structs nested more than 32 deep"},
 		{"type", w.file(w.matrix("x", mxDouble, 0, []int{1, 1}, w.element(99, make([]byte, 8)))), "the variable at byte 128 has data of type 99"},
-		{"wide text", w.file(w.matrix("x", mxChar, 0, []int{1, 1}, w.numbers(6, 1))), "the variable at byte 128 has 4 bytes of type 6 for 1 values"},
+		{"wide text", w.file(w.matrix("x", mxChar, 0, []int{1, 1}, w.numbers(6, 1))), "the variable at byte 128 has 4 bytes of type 6 for 1 value;"},
 		{"tall text", w.file(w.matrix("x", mxChar, 0, []int{1 << 30, 1}, w.element(4, nil))), "the variable at byte 128 has 0 bytes of type 4 for 1073741824 values"},
 		{"field names", w.file(w.matrix("x", mxStruct, 0, []int{1, 1}, w.numbers(5, 0), w.element(1, nil))), "the variable at byte 128 has 0 bytes of field names"},
 		{"bomb", w.file(w.element(miCompressed, slices.Concat([]byte{0x78, 0x9c}, w.deflated(w.AppendUint32(w.AppendUint32(nil, miMatrix), math.MaxUint32))[10:]))), "the variable at byte 128 inflates to 4294967295 bytes of type 14"},
@@ -402,7 +465,7 @@ func TestHDF5Messages(t *testing.T) {
 		{"twice", 0x0b, 0, slices.Concat([]byte{1, 2, 0, 0, 0, 0, 0, 0}, []byte{1, 0, 0, 0, 0, 0, 0, 0}, []byte{1, 0, 0, 0, 0, 0, 0, 0}), "uses HDF5 filter 1"},
 		{"rank", 0x01, 0, append([]byte{1, 33, 0, 0, 0, 0, 0, 0}, make([]byte, 8*33)...), "has 33 dimensions"},
 		{"size", 0x01, 0, append([]byte{1, 1, 0, 0, 0, 0, 0, 0}, bytes.Repeat([]byte{0xff}, 8)...), "has dimensions [9223372036854775807] out of range"},
-		{"short", 0x01, 0, []byte{1, 1, 0, 0, 0, 0, 0, 0}, "has 0 bytes where 8 are needed"},
+		{"short", 0x01, 0, []byte{1, 1, 0, 0, 0, 0, 0, 0}, "has 0 bytes and needs 8"},
 	} {
 		err := func() (err error) {
 			defer catch(&err)

@@ -46,6 +46,14 @@ func unsupported(format string, a ...any) {
 	fail("uses "+format+", which cannot be read; "+resave, a...)
 }
 
+// count returns "1 noun" or "2 nouns".
+func count[T int | int64 | uint64](n T, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // catch, when deferred, turns a failure into an error.
 func catch(err *error) {
 	switch r := recover().(type) {
@@ -255,7 +263,7 @@ func stream(r io.Reader, e encoding, n int, do func(at int, run []byte)) {
 	for at := 0; at < n; {
 		run := buf[:min(len(buf), (n-at)*e.size)]
 		if _, err := io.ReadFull(r, run); err != nil {
-			damaged("ends after %d of %d values (%w)", at, n, err)
+			damaged("ends after %d of %s (%w)", at, count(n, "value"), err)
 		}
 		do(at, run)
 		at += len(run) / e.size
@@ -269,6 +277,9 @@ func convert[T any](d dense, conv converter[T]) []T {
 	}
 	out := make([]T, 0, min(int64(d.n), usualRatio*d.stored))
 	d.each(func(at int, run []byte) {
+		if at >= d.n {
+			return // a sparse matrix may have room for more
+		}
 		end := min(at+len(run)/d.size, d.n)
 		if end > cap(out) {
 			out = slices.Grow(out, min(max(2*cap(out), end), d.n)-len(out))

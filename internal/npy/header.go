@@ -68,7 +68,7 @@ func readHeader(r io.Reader, size int64) (header, error) {
 	}
 	h.size += text
 	if h.size > size {
-		return header{}, fmt.Errorf("is truncated: its header takes %d bytes and only %d are there; copy it again from where it came", h.size, size)
+		return header{}, fmt.Errorf("is truncated to %d bytes, where its header alone takes %d; copy it again from where it came", size, h.size)
 	}
 	if text > maxHeader {
 		return header{}, fmt.Errorf("has a header of %d bytes, of which at most %d can be read; save it as a plain array of numbers", text, maxHeader)
@@ -85,7 +85,7 @@ func readHeader(r io.Reader, size int64) (header, error) {
 
 // headerEnd returns err, or what it means where the bytes end.
 func headerEnd(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it ends within its header")
 	}
 	return damaged(err)
@@ -106,18 +106,14 @@ func (h *header) checkSize(size int64) error {
 	if h.unreadable != nil {
 		return nil
 	}
-	need, have := h.bytes(), size-h.size
-	switch {
-	case have < need:
-		return fmt.Errorf("is truncated: its header promises %d bytes of values, and %d of them are missing; copy it again from where it came", need, need-have)
-	case have > need:
-		return fmt.Errorf("goes on for %d bytes after the %d bytes of values that its header promises; save one array per file, or use numpy.savez", have-need, need)
+	switch need := uint64(h.size) + uint64(h.Len())*uint64(h.dtype.size); {
+	case uint64(size) < need:
+		return fmt.Errorf("is truncated to %d bytes, where its header promises %d; copy it again from where it came", size, need)
+	case uint64(size) > need:
+		return fmt.Errorf("goes on to byte %d, where its header promises an end after %d; save one array per file, or use numpy.savez", size, need)
 	}
 	return nil
 }
-
-// bytes returns the number of bytes that the values take.
-func (h *header) bytes() int64 { return int64(h.Len()) * int64(h.dtype.size) }
 
 // parse reads the header's text, a Python dictionary such as
 //

@@ -43,8 +43,7 @@ func Open(path string) (array.File, error) {
 			return &file{members, f}, nil
 		}
 	}
-	f.Close()
-	return nil, err
+	return nil, errors.Join(err, f.Close())
 }
 
 // file is an open file.
@@ -138,7 +137,7 @@ func open(f *zip.File, size int64) (member, error) {
 		return member{}, fmt.Errorf("is compressed by the zip method %d, which cannot be read; save it again with numpy.savez or numpy.savez_compressed", f.Method)
 	}
 	if f.UncompressedSize64 > most {
-		return member{}, damaged(fmt.Errorf("%d bytes of the archive cannot hold the %d bytes that it promises", min(f.CompressedSize64, uint64(size)), f.UncompressedSize64))
+		return member{}, damaged(fmt.Errorf("its stored size, %d, cannot hold its full size, %d", min(f.CompressedSize64, uint64(size)), f.UncompressedSize64))
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -208,8 +207,8 @@ func read[U float32 | int64 | string](m *member) ([]U, error) {
 	if bad, ok := errors.AsType[*valueError](err); ok {
 		return nil, m.fail(fmt.Errorf("at %v %w", place(m.Info, bad.at), bad))
 	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = fmt.Errorf("its %d bytes of values are not all there", m.bytes())
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("its values are not all there")
 	}
 	return nil, m.fail(damaged(err))
 }

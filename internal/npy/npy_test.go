@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -376,7 +377,7 @@ func TestBadHeaders(t *testing.T) {
 		{"overflow", dict("<f4", "False", "(4294967296, 4294967296)"), "does not fit any memory"},
 		{"overflow by zero", dict("<f4", "False", "(4294967296, 4294967296, 0)"), "does not fit any memory"},
 		{"overflow by size", dict("<f8", "False", "(1152921504606846976,)"), "does not fit any memory"},
-		{"huge", dict("<f4", "False", "(1152921504606846976,)"), "missing"},
+		{"huge", dict("<f4", "False", "(1152921504606846976,)"), "is truncated to"},
 		{"objects", dict("|O", "False", "(1,)"), "Python objects, which only Python can read; save it as a plain array"},
 		{"records", "{'descr': [('a', '<f4'), ('b', '<f4', (2,))], 'fortran_order': False, 'shape': (1,)}", "save each field"},
 		{"open records", "{'descr': [('a', '<f4'", "no end"},
@@ -389,7 +390,7 @@ func TestBadHeaders(t *testing.T) {
 		{"no size", dict("<U", "False", "(1,)"), `the type "<U"`},
 		{"zero size", dict("|S0", "False", "(1152921504606846976,)"), `the type "|S0"`},
 		{"huge size", dict("|S99999999999", "False", "(1,)"), `the type "|S99999999999"`},
-		{"large size", dict("<U200000000", "False", "(1,)"), "missing"},
+		{"large size", dict("<U200000000", "False", "(1,)"), "is truncated to"},
 		{"f16", dict("<f16", "False", "(1,)"), `the type "<f16"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -413,7 +414,7 @@ func TestBadHeaders(t *testing.T) {
 		{"version 4", npyFile(4, ok, make([]byte, 4)), "version 4.0"},
 		{"version 1.1", append([]byte("\x93NUMPY\x01\x01"), npyFile(1, ok, make([]byte, 4))[8:]...), "version 1.1"},
 		{"long header", npyFile(2, ok+strings.Repeat(" ", maxHeader), make([]byte, 4)), "a header of"},
-		{"header beyond the end", []byte("\x93NUMPY\x02\x00\xff\xff\xff\xff{"), "truncated: its header takes 4294967307 bytes"},
+		{"header beyond the end", []byte("\x93NUMPY\x02\x00\xff\xff\xff\xff{"), "is truncated to 13 bytes, where its header alone takes 4294967307;"},
 	} {
 		_, err := parse(c.b)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
@@ -432,11 +433,67 @@ func TestLength(t *testing.T) {
 		}
 	}
 	_, err := parse(whole[:len(whole)-7])
-	wantError(t, err, "promises 60 bytes of values, and 7 of them are missing")
+	wantError(t, err, fmt.Sprintf("is truncated to %d bytes, where its header promises %d;", len(whole)-7, len(whole)))
 	_, err = parse(append(whole, 1, 2, 3))
-	wantError(t, err, "goes on for 3 bytes after the 60 bytes")
+	wantError(t, err, fmt.Sprintf("goes on to byte %d, where its header promises an end after %d;", len(whole)+3, len(whole)))
 	_, err = parse(zipFile(t, entry{"a.npy", zip.Store, append(whole, 1, 2, 3)}))
-	wantError(t, err, "goes on for 3 bytes after the 60 bytes")
+	wantError(t, err, fmt.Sprintf("goes on to byte %d, where its header promises an end after %d;", len(whole)+3, len(whole)))
+}
+
+// readAll returns the first error of reading all that b holds, text as text.
+func readAll(b []byte) error {
+	f, err := parse(b)
+	if err != nil {
+		return err
+	}
+	for i := range f.members {
+		if _, err := f.Text(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// smallFiles returns files that can be read as a whole.
+func smallFiles(t *testing.T) map[string][]byte {
+	files := map[string][]byte{}
+	var members []entry
+	for i, b := range seeds() {
+		if readAll(b) == nil {
+			files[fmt.Sprintf("%d.npy", i)] = b
+			members = append(members, entry{fmt.Sprintf("%d.npy", i), uint16(i % 2 * 8), b})
+		}
+	}
+	files["stored.npz"] = zipFile(t, entry{"a.npy", zip.Store, members[0].data})
+	files["deflated.npz"] = zipFile(t, entry{"a.npy", zip.Deflate, members[0].data})
+	files["all.npz"] = zipFile(t, members...)
+	return files
+}
+
+func TestEveryTruncation(t *testing.T) {
+	for name, b := range smallFiles(t) {
+		if err := readAll(b); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n := range b {
+			if readAll(b[:n]) == nil {
+				t.Errorf("%s is read from %d of %d bytes", name, n, len(b))
+			}
+		}
+	}
+}
+
+// One wrong byte is an error or other values, and nothing worse.
+func TestEveryWrongByte(t *testing.T) {
+	for _, b := range smallFiles(t) {
+		for at, right := range b {
+			for _, wrong := range []byte{right ^ 1, ^right} {
+				b[at] = wrong
+				check(t, b)
+			}
+			b[at] = right
+		}
+	}
 }
 
 // A file that shrinks after it was opened is noticed too.
@@ -455,7 +512,7 @@ func TestShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.Float32(0)
-	wantError(t, err, "the array is damaged: its 800 bytes of values are not all there")
+	wantError(t, err, "the array is damaged: its values are not all there")
 }
 
 func TestZip(t *testing.T) {
@@ -496,7 +553,7 @@ func TestZip(t *testing.T) {
 		{"truncated", zipFile(t, entry{"a.npy", zip.Store, one})[:100], "damaged or truncated"},
 		{"encrypted", rawZip(t, zip.FileHeader{Name: "a.npy", Flags: 1}, nil), "is encrypted"},
 		{"method", rawZip(t, zip.FileHeader{Name: "a.npy", Method: 12}, nil), "zip method 12"},
-		{"stored size", rawZip(t, zip.FileHeader{Name: "a.npy", CompressedSize64: uint64(len(one)), UncompressedSize64: 1 << 40}, one), "cannot hold the 1099511627776 bytes"},
+		{"stored size", rawZip(t, zip.FileHeader{Name: "a.npy", CompressedSize64: uint64(len(one)), UncompressedSize64: 1 << 40}, one), "cannot hold its full size, 1099511627776;"},
 		{"sizes beyond the file", rawZip(t, zip.FileHeader{Name: "a.npy", CompressedSize64: 1 << 62, UncompressedSize64: 1 << 62}, one), "cannot hold"},
 	} {
 		_, err := parse(c.b)
@@ -528,7 +585,7 @@ func TestZipDamage(t *testing.T) {
 	header.Method, header.CompressedSize64 = zip.Deflate, uint64(short.Len())
 	f = mustParse(t, rawZip(t, header, short.Bytes()))
 	_, err = f.Int64(0)
-	wantError(t, err, `array "a" is damaged: its 1000 bytes of values are not all there`)
+	wantError(t, err, `array "a" is damaged: its values are not all there`)
 }
 
 // allocated returns the bytes that do allocates.
@@ -655,7 +712,7 @@ func TestWrite(t *testing.T) {
 		data  any
 		want  string
 	}{
-		{[]int{2}, []float32{1}, "1 values do not make"},
+		{[]int{2}, []float32{1}, "data of length 1 does not make"},
 		{[]int{-1, -1}, []float32{1}, "no array has the shape"},
 		{[]int{math.MaxInt, math.MaxInt}, []float32{1}, "no array has the shape"},
 		{[]int{1}, []string{"a"}, "type []string cannot be written"},
@@ -678,7 +735,7 @@ func (l *limited) Write(p []byte) (int, error) {
 
 func TestWriteFails(t *testing.T) {
 	for _, n := range []int{0, 128, 5000} {
-		if err := Write(&limited{n}, []int{100000}, make([]float32, 100000)); err != io.ErrShortWrite {
+		if err := Write(&limited{n}, []int{100000}, make([]float32, 100000)); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}

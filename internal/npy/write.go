@@ -39,7 +39,7 @@ func write[T float32 | int64](w io.Writer, descr string, shape []int, data []T) 
 		sides[k] = strconv.Itoa(s)
 	}
 	if n != len(data) {
-		return fmt.Errorf("%d values do not make an array of shape %v; pass sides whose product is their number", len(data), shape)
+		return fmt.Errorf("data of length %d does not make an array of shape %v; pass sides whose product is that length", len(data), shape)
 	}
 	tuple := strings.Join(sides, ", ")
 	if len(sides) == 1 {

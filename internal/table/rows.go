@@ -30,7 +30,7 @@ func (s rows) each(do func(line int, row []string) error) error {
 		return err
 	}
 	if string(start) == bom {
-		in.Discard(len(bom))
+		_, _ = in.Discard(len(bom)) // which cannot fail: they are in the buffer
 	}
 	r := csv.NewReader(in)
 	r.Comma = s.comma
@@ -59,7 +59,7 @@ func (s rows) each(do func(line int, row []string) error) error {
 			width = len(row)
 		}
 		if len(row) != width {
-			return fmt.Errorf("line %d has %d cells where line 1 has %d; give every row the same number of cells", line, len(row), width)
+			return fmt.Errorf("line %d and line 1 differ in their number of cells, %d and %d; give every row the same number of cells", line, len(row), width)
 		}
 		if err := do(line, row); err != nil {
 			return err

@@ -78,8 +78,7 @@ func Open(path string) (array.File, error) {
 			return t, nil
 		}
 	}
-	f.Close()
-	return nil, err
+	return nil, errors.Join(err, f.Close())
 }
 
 // New returns the table that r holds from its start, its cells separated by

@@ -242,8 +242,8 @@ func TestBadTables(t *testing.T) {
 		{"newlines", "\n\r\n\n", "the table is empty"},
 		{"header only", "a,b\n", "a header and no rows"},
 		{"counting header only", "0,1,2\n", "a header and no rows"},
-		{"short row", "1,2\n3\n", "line 2 has 1 cells where line 1 has 2"},
-		{"long row", "a,b\n\"1\n\",2\n3,4,5\n", "line 4 has 3 cells where line 1 has 2"},
+		{"short row", "1,2\n3\n", "line 2 and line 1 differ in their number of cells, 1 and 2;"},
+		{"long row", "a,b\n\"1\n\",2\n3,4,5\n", "line 4 and line 1 differ in their number of cells, 3 and 2;"},
 		{"empty line", "1\n2\n\n3\n", "line 3 is empty"},
 		{"empty lines", "1,2\r\n\r\n\r\n3,4\r\n", "line 2 is empty"},
 		{"empty first line", "\n1\n2\n", "line 1 is empty"},
@@ -268,6 +268,62 @@ func TestBadTables(t *testing.T) {
 	_, err := New(strings.NewReader("1"), '"')
 	if err == nil {
 		t.Error("a quote is taken for a separator")
+	}
+}
+
+// A table that is cut within a cell of its last row cannot be told from a whole
+// one, but every row before that, and every cell of it before the last, is as
+// it was.
+func TestEveryTruncation(t *testing.T) {
+	for _, whole := range []string{
+		"id,a,b\n1,2.5,x\n2,NA,y\n3,-4e5,\"z, z\"\n", "1,2\n3,4\n5,6", "\xef\xbb\xbfa,b\r\n1,2\r\n3,4\r\n", "x,y\n1,\"\n\"\n2,\"\"\"\"\n",
+	} {
+		mustNew(t, whole)
+		r := csv.NewReader(strings.NewReader(strings.TrimPrefix(whole, "\xef\xbb\xbf")))
+		rows, err := r.ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range whole {
+			tab, err := New(strings.NewReader(whole[:n]), ',')
+			if err != nil {
+				continue
+			}
+			first := 0
+			if tab.header {
+				first = 1
+			}
+			wide := len(tab.names)
+			if wide > len(rows[0]) || wide < len(rows[0]) && strings.Contains(whole[:n], "\n") {
+				t.Fatalf("%q: %d columns", whole[:n], wide)
+			}
+			for k, name := range tab.names {
+				i := slices.IndexFunc(tab.Arrays(), func(a array.Info) bool { return a.Name == name })
+				got, err := tab.Text(i)
+				if err != nil {
+					t.Fatalf("%q: %v", whole[:n], err)
+				}
+				for j, cell := range got {
+					want := rows[first+j][k]
+					last := j == len(got)-1 && k == wide-1
+					if cell != want && !(last && strings.HasPrefix(want, cell)) {
+						t.Errorf("%q: row %d of column %q is %q, want %q", whole[:n], j, name, cell, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// One wrong byte is an error or other values, and nothing worse.
+func TestEveryWrongByte(t *testing.T) {
+	whole := "\xef\xbb\xbfid,a,b\r\n1,2.5,x\n2,NA,\"y,\n\"\r\n3,-4e5,1\n"
+	for at := range whole {
+		for _, wrong := range []byte("\x00\r\n\", x1.-e\xef\xff") {
+			b := []byte(whole)
+			b[at] = wrong
+			checkAny(t, b, ',')
+		}
 	}
 }
 
@@ -342,7 +398,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(path)
-	wantError(t, err, "line 2 has 1 cells")
+	wantError(t, err, "line 2 and line 1 differ")
 }
 
 // TestRoundTrip writes random tables in all manners and reads them again.
@@ -460,46 +516,51 @@ func FuzzTable(f *testing.F) {
 		if tabs {
 			comma = '\t'
 		}
-		tab, err := New(bytes.NewReader(b), comma)
-		if err != nil {
-			return
+		checkAny(t, b, comma)
+	})
+}
+
+// checkAny checks that what b is accepted for is what encoding/csv finds in it.
+func checkAny(t *testing.T, b []byte, comma rune) {
+	tab, err := New(bytes.NewReader(b), comma)
+	if err != nil {
+		return
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
+	r.Comma = comma
+	all, err := r.ReadAll()
+	if err != nil {
+		t.Fatalf("accepted, though %v", err)
+	}
+	if tab.header {
+		all = all[1:]
+	}
+	infos := tab.Arrays()
+	if len(infos) > 50 {
+		return
+	}
+	for i, info := range infos {
+		got, err := tab.Text(i)
+		if err != nil || len(got) != info.Len() || info.Shape[0] != len(all) {
+			t.Fatalf("array %d: %d cells, %v, of %v", i, len(got), err, info.Shape)
 		}
-		r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
-		r.Comma = comma
-		all, err := r.ReadAll()
-		if err != nil {
-			t.Fatalf("accepted, though %v", err)
-		}
-		if tab.header {
-			all = all[1:]
-		}
-		infos := tab.Arrays()
-		if len(infos) > 50 {
-			return
-		}
-		for i, info := range infos {
-			got, err := tab.Text(i)
-			if err != nil || len(got) != info.Len() || info.Shape[0] != len(all) {
-				t.Fatalf("array %d: %d cells, %v, of %v", i, len(got), err, info.Shape)
-			}
-			if info.Name != "" {
-				k := slices.Index(tab.Columns(), info.Name)
-				for j, row := range all {
-					if got[j] != row[k] {
-						t.Fatalf("row %d of column %d is %q, want %q", j, k, got[j], row[k])
-					}
+		if info.Name != "" {
+			k := slices.Index(tab.Columns(), info.Name)
+			for j, row := range all {
+				if got[j] != row[k] {
+					t.Fatalf("row %d of column %d is %q, want %q", j, k, got[j], row[k])
 				}
 			}
-			x, err := tab.Float32(i)
-			if err == nil && len(x) != info.Len() {
-				t.Fatalf("array %d: %d numbers of %d", i, len(x), info.Len())
-			}
-			n, err := tab.Int64(i)
-			if err == nil && len(n) != info.Len() {
-				t.Fatalf("array %d: %d integers of %d", i, len(n), info.Len())
-			}
 		}
-	})
+		x, err := tab.Float32(i)
+		if err == nil && len(x) != info.Len() {
+			t.Fatalf("array %d: %d numbers of %d", i, len(x), info.Len())
+		}
+		n, err := tab.Int64(i)
+		if err == nil && len(n) != info.Len() {
+			t.Fatalf("array %d: %d integers of %d", i, len(n), info.Len())
+		}
+	}
 }
 
 // benchTable returns a table of 2000 rows of 100 numbers and an identifier.

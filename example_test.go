@@ -1,0 +1,151 @@
+package mvclust_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/pair"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/synth"
+)
+
+// Sixty articles of three topics are described by their words and by their
+// pictures; some have no picture.
+func ExampleFit() {
+	r := rand.New(rand.NewPCG(1, 2))
+	words, pictures := make([][]float64, 60), make([][]float64, 60)
+	for i := range 60 {
+		topic := i / 20
+		words[i] = []float64{r.Float64(), r.Float64(), r.Float64(), r.Float64()}
+		words[i][topic] += 2
+		if i%5 == 0 {
+			continue // a nil row: no picture
+		}
+		pictures[i] = []float64{r.Float64(), r.Float64(), r.Float64()}
+		pictures[i][topic] += 2
+	}
+
+	a, err := mvclust.ViewFromRows("words", words)
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := mvclust.ViewFromRows("pictures", pictures)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := mvclust.Fit(context.Background(), []*mvclust.View{a, b}, mvclust.Options{Neighbours: 15})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("sizes:", result.Sizes)
+	for _, i := range []int{0, 1, 59} {
+		fmt.Printf("article %d: cluster %d, confidence above 0.9: %v\n", i, result.Labels[i], result.Confidence[i] > 0.9)
+	}
+	// Output:
+	// sizes: [20 20 20]
+	// article 0: cluster 0, confidence above 0.9: true
+	// article 1: cluster 0, confidence above 0.9: true
+	// article 59: cluster 2, confidence above 0.9: true
+}
+
+// A run says how far it is, and ends soon after its context is done.
+func ExampleFit_progress() {
+	set, err := synth.Generate(synth.Config{Samples: 200, Classes: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err = mvclust.Fit(ctx, set.Views, mvclust.Options{
+		Progress: func(p mvclust.Progress) {
+			if p.Done == 0 {
+				fmt.Println(p.Stage)
+			}
+			if p.Stage == mvclust.StageLearn {
+				cancel() // as a stop button would
+			}
+		},
+	})
+	fmt.Println(errors.Is(err, context.Canceled))
+	// Output:
+	// prepare
+	// neighbours
+	// pairs
+	// learn
+	// true
+}
+
+// The learned functions say what a similarity is worth in each view.
+func Example_functions() {
+	set, err := synth.Generate(synth.Config{Samples: 600, Classes: 10, Noise: []float64{0.5}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{Neighbours: 50})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for m, f := range result.Model.Functions {
+		even, _ := slices.BinarySearch(f.P, 0.5)
+		fmt.Printf("%s: P(same class) is %.1f at cosine -0.5 and %.1f at cosine 1, and passes 0.5 at cosine %.1f\n",
+			set.Views[m].Name, f.At(-0.5), f.At(1), f.X[even])
+	}
+	// Output:
+	// view1: P(same class) is 0.0 at cosine -0.5 and 1.0 at cosine 1, and passes 0.5 at cosine 0.2
+	// view2: P(same class) is 0.0 at cosine -0.5 and 1.0 at cosine 1, and passes 0.5 at cosine 0.2
+}
+
+// The stages can be used on their own. This takes its pair probabilities from
+// elsewhere, and refines and partitions them as Fit does.
+func Example_stages() {
+	set, err := synth.Generate(synth.Config{Samples: 300, Classes: 6, Views: 1, Noise: []float64{0.5}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	space, err := similarity.NewSpace(set.Views[0], similarity.Cosine, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lists, err := neighbour.Search(ctx, space, 100, 0, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pairs := pair.Union(lists)
+	similarities, err := pairs.Similarities(ctx, []*similarity.Space{space}, 0, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// A model of one's own in place of packages probability and posterior.
+	p := make([]float64, pairs.Len())
+	for t, w := range similarities[0] {
+		p[t] = 1 / (1 + math.Exp(10*(0.6-float64(w))))
+	}
+
+	refined, err := refine.Graph(ctx, graph.FromPairs(pairs, p), refine.Settings{Neighbours: 50}, 0, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := partition.Find(ctx, refined, partition.Settings{}, rand.New(rand.NewPCG(1, 0)), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("clusters:", slices.Max(found.Labels)+1)
+	fmt.Println("moves in the last sweep:", found.Sweeps[len(found.Sweeps)-1].Moves)
+	fmt.Println("least confidence above 0.5:", slices.Min(partition.Confidence(refined, found.Labels)) > 0.5)
+	// Output:
+	// clusters: 6
+	// moves in the last sweep: 0
+	// least confidence above 0.5: true
+}

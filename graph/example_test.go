@@ -1,0 +1,35 @@
+package graph_test
+
+import (
+	"fmt"
+
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/pair"
+)
+
+// The pairs (0, 1), (0, 2) and (1, 3), each with the probability that its
+// samples belong together.
+func ExampleFromPairs() {
+	pairs := &pair.Set{Offsets: []int{0, 2, 3, 3, 3}, Second: []int32{1, 2, 3}}
+	g := graph.FromPairs(pairs, []float64{0.9, 0.2, 0.7})
+
+	fmt.Println(g.Samples(), "samples,", g.Edges(), "edges")
+	fmt.Println(g.Of(1))
+	fmt.Println(g.Between(2, 0))
+	fmt.Println(g.Between(2, 3))
+	// Output:
+	// 4 samples, 3 edges
+	// [0 3] [0.9 0.7]
+	// 0.2 true
+	// 0 false
+}
+
+// Sample 0 becomes 2, sample 1 becomes 0, and sample 2 becomes 1.
+func ExampleGraph_Renumber() {
+	pairs := &pair.Set{Offsets: []int{0, 1, 1, 1}, Second: []int32{1}}
+	g := graph.FromPairs(pairs, []float64{0.9})
+
+	fmt.Println(g.Renumber([]int{2, 0, 1}).Between(0, 2))
+	// Output:
+	// 0.9 true
+}

@@ -1,0 +1,138 @@
+package mvclust_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/synth"
+	"github.com/mvclust/mvclust/view"
+)
+
+// permute returns the views in which sample to[i] is sample i of views.
+func permute(views []*mvclust.View, to []int) []*mvclust.View {
+	out := make([]*mvclust.View, len(views))
+	for m, v := range views {
+		w := &view.View{Name: v.Name, Samples: v.Samples, Dims: v.Dims, Data: make([]float32, len(v.Data))}
+		if v.Present != nil {
+			w.Present = make([]bool, v.Samples)
+		}
+		for i, j := range to {
+			copy(w.Row(j), v.Row(i))
+			if v.Present != nil {
+				w.Present[j] = v.Present[i]
+			}
+		}
+		out[m] = w
+	}
+	return out
+}
+
+// TestSampleOrder stores the samples in another order, and maps Options.Order
+// along. The data is full of ties.
+func TestSampleOrder(t *testing.T) {
+	set := mixed(t)
+	n := set.Views[0].Samples
+	r := rand.New(rand.NewPCG(1, 2))
+	opt := mvclust.Options{Neighbours: 20, Posterior: posterior.Settings{Completion: true}}
+	for range 3 {
+		opt.Order = r.Perm(n)
+		one := fit(t, set.Views, opt)
+
+		to, moved := r.Perm(n), opt
+		moved.Order = make([]int, n)
+		for k, i := range opt.Order {
+			moved.Order[k] = to[i]
+		}
+		two := fit(t, permute(set.Views, to), moved)
+
+		labels, confidence := make([]int, n), make([]float64, n)
+		for i, j := range to {
+			labels[i], confidence[i] = two.Labels[j], two.Confidence[j]
+		}
+		if !slices.Equal(partition.Number(labels), one.Labels) {
+			t.Error("the clusters differ")
+		}
+		if !slices.Equal(two.Sizes, one.Sizes) {
+			t.Errorf("the sizes are %v and %v", two.Sizes, one.Sizes)
+		}
+		if !slices.Equal(confidence, one.Confidence) {
+			t.Error("the confidences differ")
+		}
+		if !reflect.DeepEqual(one.Graph.Renumber(to), two.Graph) {
+			t.Error("the graphs differ")
+		}
+		if !reflect.DeepEqual(one.Model, two.Model) || !reflect.DeepEqual(one.Trace.Sweeps, two.Trace.Sweeps) {
+			t.Error("the models or the sweeps differ")
+		}
+	}
+}
+
+// TestViewOrder names the views in another order: sums over the views are then
+// rounded otherwise, which moves no sample of this data.
+func TestViewOrder(t *testing.T) {
+	set := generate(t, synth.Config{Samples: 240, Classes: 8, Views: 3, Dims: []int{8, 24, 40}, Noise: []float64{0.8}, Missing: 0.3, Seed: 5})
+	opt := mvclust.Options{Neighbours: 30, Metrics: []similarity.Metric{similarity.Cosine, similarity.L2, similarity.L1}}
+	want := fit(t, set.Views, opt)
+	for _, order := range [][]int{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		views, turned := make([]*mvclust.View, 3), opt
+		turned.Metrics = make([]similarity.Metric, 3)
+		for m, from := range order {
+			views[m], turned.Metrics[m] = set.Views[from], opt.Metrics[from]
+		}
+		got := fit(t, views, turned)
+		if !slices.Equal(got.Labels, want.Labels) {
+			t.Errorf("views %v: ARI %.3f with the clusters of the first order", order, compare(t, want.Labels, got.Labels).ARI)
+		}
+		for i, c := range got.Confidence {
+			if math.Abs(c-want.Confidence[i]) > 1e-6 {
+				t.Errorf("views %v: sample %d has confidence %v, was %v", order, i, c, want.Confidence[i])
+			}
+		}
+		for m, from := range order {
+			for i, p := range got.Model.Functions[m].P {
+				if math.Abs(p-want.Model.Functions[from].P[i]) > 1e-9 {
+					t.Fatalf("views %v: another function is learned for %s", order, views[m].Name)
+				}
+			}
+		}
+	}
+}
+
+// TestScale multiplies every row by a power of two of its own, which no cosine
+// can see, and which is exact in binary.
+func TestScale(t *testing.T) {
+	set := mixed(t)
+	opt := mvclust.Options{Neighbours: 20}
+	want := timeless(fit(t, set.Views, opt))
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, v := range set.Views {
+		for i := range v.Samples {
+			factor := float32(math.Ldexp(1, r.IntN(41)-20))
+			for k := range v.Row(i) {
+				v.Row(i)[k] *= factor
+			}
+		}
+	}
+	if got := timeless(fit(t, set.Views, opt)); !reflect.DeepEqual(got, want) {
+		t.Error("the result depends on the length of the rows")
+	}
+}
+
+// TestRename checks that names serve for messages only.
+func TestRename(t *testing.T) {
+	set := mixed(t)
+	want := timeless(fit(t, set.Views, mvclust.Options{}))
+	for _, v := range set.Views {
+		v.Name = ""
+	}
+	if got := timeless(fit(t, set.Views, mvclust.Options{})); !reflect.DeepEqual(got, want) {
+		t.Error("the result depends on the views' names")
+	}
+}

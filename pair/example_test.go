@@ -1,0 +1,56 @@
+package pair_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/pair"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+// Two views name different nearest neighbours; the union keeps both, with the
+// similarity in either view.
+func ExampleUnion() {
+	ctx := context.Background()
+	var spaces []*similarity.Space
+	var lists []*neighbour.Lists
+	for m, rows := range [][][]float64{
+		{{0}, {1}, {5}, {7}},
+		{{0}, {9}, {2}, nil},
+	} {
+		v, err := view.FromRows(fmt.Sprint("view ", m), rows)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		s, err := similarity.NewSpace(v, similarity.L1, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		l, err := neighbour.Search(ctx, s, 1, 0, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		spaces, lists = append(spaces, s), append(lists, l)
+	}
+	pairs := pair.Union(lists...)
+	w, err := pairs.Similarities(ctx, spaces, 0, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for p := range pairs.Samples() {
+		for t := pairs.Offsets[p]; t < pairs.Offsets[p+1]; t++ {
+			fmt.Println(p, pairs.Second[t], w[0][t], w[1][t])
+		}
+	}
+	// Output:
+	// 0 1 -1 -9
+	// 0 2 -5 -2
+	// 1 2 -4 -7
+	// 2 3 -2 NaN
+}

@@ -1,0 +1,132 @@
+package mvclust_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/refine"
+)
+
+var allStages = []mvclust.Stage{
+	mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn,
+	mvclust.StageFuse, mvclust.StageRefine, mvclust.StagePartition,
+}
+
+func TestProgress(t *testing.T) {
+	set := mixed(t)
+	for name, opt := range map[string]mvclust.Options{
+		"standard":     {Refinement: refine.Settings{Rounds: 3}},
+		"steps missed": {Learning: probability.Settings{Untrained: true}, Refinement: refine.Settings{WithoutPaths: true, WithoutCoNeighbours: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var running atomic.Int32
+			var stages []mvclust.Stage
+			var last mvclust.Progress
+			totals := map[mvclust.Stage]int{}
+			opt.Threads = 8
+			opt.Progress = func(p mvclust.Progress) {
+				if running.Add(1) > 1 {
+					t.Error("two reports at a time")
+				}
+				defer running.Add(-1)
+				runtime.Gosched()
+				if p.Stage != last.Stage {
+					if last.Done != last.Total {
+						t.Errorf("the last report of a stage is %+v", last)
+					}
+					if p.Done != 0 {
+						t.Errorf("the first report of a stage is %+v", p)
+					}
+					stages = append(stages, p.Stage)
+					totals[p.Stage] = p.Total
+				} else if p.Done < last.Done {
+					t.Errorf("%+v after %+v", p, last)
+				}
+				if p.Done < 0 || p.Done > p.Total || p.Total != totals[p.Stage] {
+					t.Errorf("%+v", p)
+				}
+				last = p
+			}
+			got := fit(t, set.Views, opt)
+			if last.Stage != mvclust.StagePartition || last.Done != last.Total {
+				t.Errorf("the last report is %+v", last)
+			}
+			if !slices.Equal(stages, allStages) {
+				t.Errorf("the stages are %v", stages)
+			}
+			rows := 0
+			for m, v := range set.Views {
+				rows += v.Count() - got.Trace.Zero[m]
+			}
+			want := map[mvclust.Stage]int{
+				mvclust.StagePrepare:    len(set.Views),
+				mvclust.StageNeighbours: rows,
+				mvclust.StagePairs:      got.Trace.Pairs,
+				mvclust.StageLearn:      got.Options.Learning.Epochs,
+				mvclust.StageFuse:       got.Trace.Pairs,
+				mvclust.StageRefine:     got.Options.Refinement.Steps() * set.Views[0].Samples,
+				mvclust.StagePartition:  got.Options.Partition.Sweeps,
+			}
+			if !reflect.DeepEqual(totals, want) {
+				t.Errorf("the totals are %v, want %v", totals, want)
+			}
+
+			opt.Progress = nil
+			if silent := fit(t, set.Views, opt); !reflect.DeepEqual(timeless(silent), timeless(got)) {
+				t.Error("without reports the result is another")
+			}
+		})
+	}
+}
+
+// TestCancel cancels at the first, a middle and the last report of each stage.
+func TestCancel(t *testing.T) {
+	set := mixed(t)
+	moments := map[string]func(p mvclust.Progress) bool{
+		"first":  func(_ mvclust.Progress) bool { return true },
+		"middle": func(p mvclust.Progress) bool { return p.Done > 0 },
+		"last":   func(p mvclust.Progress) bool { return p.Done == p.Total },
+	}
+	for _, stage := range allStages {
+		for moment, now := range moments {
+			ctx, cancel := context.WithCancel(t.Context())
+			got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{
+				Threads: 2,
+				Progress: func(p mvclust.Progress) {
+					if ctx.Err() != nil && p.Stage != stage {
+						t.Errorf("%s: cancelled at the %s report, it goes on to %s", stage, moment, p.Stage)
+					}
+					if p.Stage == stage && now(p) {
+						cancel()
+					}
+				},
+			})
+			cancel()
+			if got != nil || err != context.Canceled { //nolint:errorlint // nothing is wrapped around it
+				t.Errorf("%s, %s report: a result (%v), and the error %v", stage, moment, got != nil, err)
+			}
+		}
+	}
+}
+
+// TestDeadline starts when it is too late.
+func TestDeadline(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	set := mixed(t)
+	if got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{}); got != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %v", got, err)
+	}
+	var of *mvclust.OptionError
+	if _, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Neighbours: -1}); !errors.As(err, &of) {
+		t.Errorf("a wrong option is hidden by %v", err)
+	}
+}

@@ -1,0 +1,458 @@
+package similarity_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+var metrics = []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2, similarity.L3}
+
+// eachMetric runs test once per metric with a random source of its own.
+func eachMetric(t *testing.T, test func(t *testing.T, m similarity.Metric, random *rand.Rand)) {
+	for _, m := range metrics {
+		t.Run(m.String(), func(t *testing.T) { test(t, m, rand.New(rand.NewPCG(1, uint64(m)))) })
+	}
+}
+
+// randomView returns n normal rows, of which a share is missing and one is equal
+// to another.
+func randomView(random *rand.Rand, n, dims int, missing float64) *view.View {
+	v := &view.View{Name: "v", Samples: n, Dims: dims, Data: make([]float32, n*dims), Present: make([]bool, n)}
+	for i := range v.Data {
+		v.Data[i] = float32(random.NormFloat64())
+	}
+	for i := range v.Present {
+		v.Present[i] = random.Float64() >= missing
+		if !v.Present[i] {
+			for k := range dims {
+				v.Row(i)[k] = float32(math.NaN())
+			}
+		}
+	}
+	for _, i := range []int{0, 1, n - 1} {
+		v.Present[i] = true
+		for k := range dims {
+			v.Row(i)[k] = float32(random.NormFloat64())
+		}
+	}
+	v.Row(0)[0], v.Row(1)[0] = 1, -1 // not constant, whatever the metric
+	copy(v.Row(n-1), v.Row(0))
+	return v
+}
+
+func newSpace(t testing.TB, v *view.View, m similarity.Metric, order []int) *similarity.Space {
+	t.Helper()
+	s, err := similarity.NewSpace(v, m, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// brute is the similarity by its definition, in double precision.
+func brute(m similarity.Metric, a, b []float32) float64 {
+	var dot, aa, bb, l1, l2, l3 float64
+	for k := range a {
+		x, y := float64(a[k]), float64(b[k])
+		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
+		d := math.Abs(x - y)
+		l1, l2, l3 = l1+d, l2+d*d, l3+d*d*d
+	}
+	switch m {
+	case similarity.L1:
+		return -l1
+	case similarity.L2:
+		return -math.Sqrt(l2)
+	case similarity.L3:
+		return -math.Cbrt(l3)
+	default:
+		return dot / math.Sqrt(aa*bb)
+	}
+}
+
+// same compares bits, so that NaN equals NaN.
+func same(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
+
+func TestBruteForce(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		for dims := 1; dims <= 67; dims++ {
+			v := randomView(random, 12, dims, 0.2)
+			s := newSpace(t, v, m, nil)
+			for i := range v.Samples {
+				for j := range v.Samples {
+					got := float64(s.Similarity(i, j))
+					if !v.Has(i) || !v.Has(j) {
+						if !math.IsNaN(got) {
+							t.Fatalf("%d dimensions: samples %d and %d, not both present, have similarity %v", dims, i, j, got)
+						}
+						continue
+					}
+					want := brute(m, v.Row(i), v.Row(j))
+					if !(math.Abs(got-want) <= 1e-5*max(1, math.Abs(want))) {
+						t.Fatalf("%d dimensions: samples %d and %d have similarity %v, want %v", dims, i, j, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestScale holds that neither very large nor very small values lose precision.
+func TestScale(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		scales := map[similarity.Metric][]float64{
+			similarity.Cosine: {1e-37, 1e-20, 1e20, 1e37},
+			similarity.L1:     {1e-30, 1e30},
+			similarity.L2:     {1e-15, 1e15},
+			similarity.L3:     {1e-9, 1e10},
+		}[m]
+		for _, scale := range scales {
+			v := randomView(random, 10, 5, 0)
+			for i, x := range v.Data {
+				v.Data[i] = float32(float64(x) * scale)
+			}
+			s := newSpace(t, v, m, nil)
+			for i := range v.Samples {
+				for j := range v.Samples {
+					got, want := float64(s.Similarity(i, j)), brute(m, v.Row(i), v.Row(j))
+					tolerance := 1e-5 * math.Abs(want)
+					if m == similarity.Cosine {
+						tolerance = 1e-5
+					}
+					if !(math.Abs(got-want) <= tolerance) {
+						t.Fatalf("scale %g: samples %d and %d have similarity %v, want %v", scale, i, j, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestSymmetry(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		for _, dims := range []int{1, 2, 3, 7, 16, 33, 64, 67} {
+			s := newSpace(t, randomView(random, 30, dims, 0.2), m, nil)
+			for i := range s.Samples {
+				for j := range i {
+					if x, y := s.Similarity(i, j), s.Similarity(j, i); !same(x, y) {
+						t.Fatalf("%d dimensions: %v and %v for samples %d and %d", dims, x, y, i, j)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestBlock holds that a similarity does not depend on what is computed beside
+// it, and that Block writes nothing else.
+func TestBlock(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		for _, dims := range []int{1, 2, 5, 31, 64} {
+			s := newSpace(t, randomView(random, 40, dims, 0.3), m, nil)
+			for r := range s.Count() {
+				lo := random.IntN(s.Count())
+				for n := range s.Count() - lo + 1 {
+					dst := slices.Repeat([]float32{77}, n+3)
+					s.Block(dst, r, lo, n)
+					for c, got := range dst[:n] {
+						if want := s.Similarity(s.Sample(r), s.Sample(lo+c)); !same(got, want) {
+							t.Fatalf("%d dimensions: row %d with row %d, %d of %d, gives %v; alone %v", dims, r, lo+c, c, n, got, want)
+						}
+					}
+					if !slices.Equal(dst[n:], []float32{77, 77, 77}) {
+						t.Fatalf("block of %d wrote beyond its end: %v", n, dst[n:])
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestOrder(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		for range 10 {
+			v := randomView(random, 25, 1+random.IntN(9), 0.3)
+			order := random.Perm(v.Samples)
+			s, p := newSpace(t, v, m, nil), newSpace(t, v, m, order)
+			if p.Count() != s.Count() {
+				t.Fatalf("%d rows, %d when permuted", s.Count(), p.Count())
+			}
+			r := 0
+			for i := range order {
+				if p.Has(i) != s.Has(order[i]) {
+					t.Fatalf("Has(%d) is %t", i, p.Has(i))
+				}
+				if p.Has(i) {
+					if p.Sample(r) != i {
+						t.Fatalf("packed row %d belongs to sample %d, want %d", r, p.Sample(r), i)
+					}
+					r++
+				}
+				for j := range order {
+					if got, want := p.Similarity(i, j), s.Similarity(order[i], order[j]); !same(got, want) {
+						t.Fatalf("samples %d and %d have similarity %v, want %v", i, j, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestSpace holds that packed rows are the present ones in ascending order, and
+// that the view is neither changed nor held on to.
+func TestSpace(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		v := randomView(random, 30, 4, 0.4)
+		before := slices.Clone(v.Data)
+		s := newSpace(t, v, m, nil)
+		if !slices.EqualFunc(v.Data, before, same) {
+			t.Error("the view was changed")
+		}
+		if s.Name != "v" || s.Samples != 30 || s.Dims != 4 || s.Count() != v.Count() || s.Zero != 0 || s.FirstZero != -1 {
+			t.Errorf("%+v", s)
+		}
+		r := 0
+		for i := range v.Samples {
+			if s.Has(i) != v.Has(i) {
+				t.Fatalf("Has(%d) is %t", i, s.Has(i))
+			}
+			if !v.Has(i) {
+				continue
+			}
+			if s.Sample(r) != i || len(s.Row(r)) != 4 {
+				t.Fatalf("packed row %d, of length %d, belongs to sample %d; want %d", r, len(s.Row(r)), s.Sample(r), i)
+			}
+			if m != similarity.Cosine && !slices.Equal(s.Row(r), v.Row(i)) {
+				t.Fatalf("packed row %d is %v, want %v", r, s.Row(r), v.Row(i))
+			}
+			r++
+		}
+		x := s.Similarity(0, 1)
+		clear(v.Data)
+		if s.Similarity(0, 1) != x {
+			t.Error("the space reads the view")
+		}
+	})
+}
+
+// TestAlike moves a row away from another step by step, along a line on which
+// both the angle and all distances grow.
+func TestAlike(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, _ *rand.Rand) {
+		v, err := view.FromRows("v", [][]float32{{1, 0}, {1, 0.5}, {1, 1}, {1, 2}, {1, 4}, {1, 8}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSpace(t, v, m, nil)
+		for j := 1; j < s.Samples; j++ {
+			if nearer, farther := s.Similarity(0, j-1), s.Similarity(0, j); !(nearer > farther) {
+				t.Errorf("similarity %v at step %d, %v at step %d", nearer, j-1, farther, j)
+			}
+		}
+	})
+}
+
+// TestIdentical holds that nothing is more alike than equal rows: exactly for
+// the distances, up to rounding for the cosine.
+func TestIdentical(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		for dims := 1; dims <= 67; dims += 6 {
+			s := newSpace(t, randomView(random, 20, dims, 0), m, nil)
+			most, slack := float32(0), float32(0)
+			if m == similarity.Cosine {
+				most, slack = 1, 1e-6
+			}
+			for i := range s.Samples {
+				for j := range s.Samples {
+					x := s.Similarity(i, j)
+					equal := i == j || i+j == s.Samples-1 && i*j == 0 // the last row repeats the first
+					if equal && !(x >= most-slack) || !(x <= most+slack) {
+						t.Errorf("%d dimensions: samples %d and %d have similarity %v; the most is %v", dims, i, j, x, most)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestZeroRows(t *testing.T) {
+	negative := float32(math.Copysign(0, -1))
+	rows := [][]float32{{1, 2}, {0, 0}, {3, 1}, nil, {negative, 0}, {-1, 1}}
+	v, err := view.FromRows("v", rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range [][]int{nil, {5, 4, 3, 2, 1, 0}, {1, 2, 0, 3, 5, 4}, {3, 5, 2, 4, 0, 1}} {
+		s := newSpace(t, v, similarity.Cosine, order)
+		if s.Zero != 2 || s.FirstZero != 1 || s.Count() != 3 {
+			t.Errorf("order %v: %d zero rows, the first is %d, and %d others", order, s.Zero, s.FirstZero, s.Count())
+		}
+		for i := range s.Samples {
+			from := i
+			if order != nil {
+				from = order[i]
+			}
+			if want := from == 0 || from == 2 || from == 5; s.Has(i) != want {
+				t.Errorf("order %v: Has(%d) is %t", order, i, !want)
+			}
+			if x := s.Similarity(i, i); s.Has(i) == math.IsNaN(float64(x)) {
+				t.Errorf("order %v: sample %d has similarity %v with itself", order, i, x)
+			}
+		}
+	}
+	for _, m := range metrics[1:] {
+		s := newSpace(t, v, m, nil)
+		if s.Zero != 0 || s.FirstZero != -1 || s.Count() != 5 || s.Similarity(1, 4) != 0 {
+			t.Errorf("%v: %d zero rows, the first is %d, and %d others", m, s.Zero, s.FirstZero, s.Count())
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	const drop = "so it cannot tell samples apart; drop this view"
+	for _, c := range []struct {
+		name   string
+		metric similarity.Metric
+		rows   [][]float32
+		row    int
+		want   string
+	}{
+		{"constant", similarity.L2, [][]float32{{1, 2}, nil, {1, 2}}, -1, "v: the view is constant: every sample has the same row, " + drop},
+		{"all zeros", similarity.L1, [][]float32{{0}, {0}}, -1, "v: the view is constant: every sample has the same row, " + drop},
+		{"one direction", similarity.Cosine, [][]float32{{1, 3}, {2, 6}, {4, 12}}, -1, "v: the view is constant: every sample's row has the same direction, " + drop + ", or choose the l1, l2 or l3 metric if the rows differ in length"},
+		{"no sample", similarity.L3, [][]float32{{float32(math.NaN())}}, -1, "v: only 0 of 1 samples have this view, and similarity needs two; drop the view"},
+		{"one sample", similarity.Cosine, [][]float32{{1}}, -1, "v: only 1 of 1 samples have this view, and similarity needs two; drop the view"},
+		{"one present", similarity.L1, [][]float32{nil, {1}, nil}, -1, "v: only 1 of 3 samples have this view, and similarity needs two; drop the view"},
+		{"only zero rows", similarity.Cosine, [][]float32{nil, {0, 0}, {0, 0}}, 1, "v: row 1 (counted from 0) is all zeros, which has no cosine, and without such rows (2 in all) only 0 of 3 samples have this view, where similarity needs two; drop this view"},
+		{"one beside zero rows", similarity.Cosine, [][]float32{{1, 0}, {0, 0}, {0, 0}}, 1, "v: row 1 (counted from 0) is all zeros, which has no cosine, and without such rows (2 in all) only 1 of 3 samples have this view, where similarity needs two; drop this view"},
+		{"too large for l1", similarity.L1, [][]float32{{3e38}, {-3e38}}, -1, "v: values up to 3e+38 are too large for the l1 metric in 32-bit arithmetic; scale the view down, or use cosine"},
+		{"too large for l2", similarity.L2, [][]float32{{1e19}, {-1e19}}, -1, "v: values up to 1e+19 are too large for the l2 metric in 32-bit arithmetic; scale the view down, or use cosine"},
+		{"too large for l3", similarity.L3, [][]float32{{4e12}, {-4e12}}, -1, "v: values up to 4e+12 are too large for the l3 metric in 32-bit arithmetic; scale the view down, or use cosine"},
+		{"too small for l1", similarity.L1, [][]float32{{1e-36}, {-1e-36}}, -1, "v: values up to 1e-36 are too small for the l1 metric in 32-bit arithmetic; scale the view up, or use cosine"},
+		{"too small for l2", similarity.L2, [][]float32{{1e-20}, {-1e-20}}, -1, "v: values up to 1e-20 are too small for the l2 metric in 32-bit arithmetic; scale the view up, or use cosine"},
+		{"too small for l3", similarity.L3, [][]float32{{0}, {-1e-12}}, -1, "v: values up to 1e-12 are too small for the l3 metric in 32-bit arithmetic; scale the view up, or use cosine"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v, err := view.FromRows("v", c.rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := similarity.NewSpace(v, c.metric, nil)
+			input, ok := errors.AsType[*view.InputError](err)
+			if !ok {
+				t.Fatalf("error %v (%T), want an *InputError", err, err)
+			}
+			if s != nil || input.Error() != c.want || input.Row != c.row || input.View != "v" {
+				t.Errorf("space %v, row %d, error\n\t%s, want row %d,\n\t%s", s, input.Row, input, c.row, c.want)
+			}
+		})
+	}
+}
+
+// TestOverflow takes values just within the bound of every metric: no
+// similarity may be infinite, though the rows lie as far apart as can be.
+func TestOverflow(t *testing.T) {
+	for _, m := range metrics[1:] {
+		for _, dims := range []int{1, 67} {
+			limit := math.Pow(math.MaxFloat32/float64(dims), 1/float64(m)) / 2 // L1, L2, L3 are 1, 2, 3
+			for _, factor := range []float64{0.999, 1.001} {
+				x := float32(limit * factor)
+				v := &view.View{Name: "v", Samples: 2, Dims: dims, Data: slices.Concat(slices.Repeat([]float32{x}, dims), slices.Repeat([]float32{-x}, dims))}
+				s, err := similarity.NewSpace(v, m, nil)
+				if (err == nil) != (factor < 1) {
+					t.Errorf("%v, %d dimensions, %g of the limit: %v", m, dims, factor, err)
+				}
+				if err == nil && math.IsInf(float64(s.Similarity(0, 1)), 0) {
+					t.Errorf("%v, %d dimensions: values of %g are infinitely far apart", m, dims, x)
+				}
+			}
+		}
+	}
+}
+
+func TestMetricText(t *testing.T) {
+	for i, name := range []string{"cosine", "l1", "l2", "l3"} {
+		m, err := similarity.ParseMetric(name)
+		if err != nil || m != metrics[i] || m.String() != name {
+			t.Errorf("%s parses as %v, %v", name, m, err)
+		}
+		text, err := json.Marshal(m)
+		if err != nil || string(text) != `"`+name+`"` {
+			t.Errorf("%s is written as %s, %v", name, text, err)
+		}
+		var back similarity.Metric
+		if err := json.Unmarshal(text, &back); err != nil || back != m {
+			t.Errorf("%s is read back as %v, %v", name, back, err)
+		}
+	}
+}
+
+func TestMetricErrors(t *testing.T) {
+	for _, name := range []string{"", "Cosine", "l4", "l1 ", "metric(1)"} {
+		want := fmt.Sprintf("unknown metric %q; choose cosine, l1, l2 or l3", name)
+		if _, err := similarity.ParseMetric(name); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		m := similarity.L3
+		if err := m.UnmarshalText([]byte(name)); err == nil || err.Error() != want || m != similarity.L3 {
+			t.Errorf("error %v and metric %v, want %s", err, m, want)
+		}
+	}
+	v := &view.View{Samples: 2, Dims: 1, Data: []float32{1, 2}}
+	for _, m := range []similarity.Metric{-1, 4} {
+		want := fmt.Sprintf(`unknown metric "metric(%d)"; choose cosine, l1, l2 or l3`, int(m))
+		if _, err := similarity.NewSpace(v, m, nil); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if text, err := m.MarshalText(); err == nil || err.Error() != want {
+			t.Errorf("written as %s, %v", text, err)
+		}
+	}
+}
+
+func BenchmarkBlock(b *testing.B) {
+	for _, m := range metrics {
+		for _, dims := range []int{16, 128, 1024} {
+			b.Run(fmt.Sprintf("%v/dims=%d", m, dims), func(b *testing.B) {
+				const n = 128
+				s := newSpace(b, randomView(rand.New(rand.NewPCG(1, 1)), n, dims, 0), m, nil)
+				dst := make([]float32, n)
+				b.ReportAllocs()
+				b.SetBytes(int64(4 * n * dims))
+				for b.Loop() {
+					s.Block(dst, 0, 0, n)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkSimilarity(b *testing.B) {
+	s := newSpace(b, randomView(rand.New(rand.NewPCG(1, 1)), 128, 128, 0), similarity.Cosine, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Similarity(3, 5)
+	}
+}
+
+func BenchmarkNewSpace(b *testing.B) {
+	for _, m := range metrics[:2] {
+		b.Run(m.String(), func(b *testing.B) {
+			v := randomView(rand.New(rand.NewPCG(1, 1)), 10000, 64, 0.1)
+			order := rand.New(rand.NewPCG(1, 2)).Perm(v.Samples)
+			b.ReportAllocs()
+			b.SetBytes(int64(4 * len(v.Data)))
+			for b.Loop() {
+				newSpace(b, v, m, order)
+			}
+		})
+	}
+}
