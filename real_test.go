@@ -1,3 +1,8 @@
+//go:build !race
+
+// Under the race detector these would take ten minutes, and they run no code
+// that the other tests do not.
+
 package mvclust_test
 
 import (

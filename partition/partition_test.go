@@ -417,7 +417,7 @@ func TestNumberIsCanonical(t *testing.T) {
 }
 
 // BenchmarkFind partitions 20,000 samples of 1,000 classes, of which each has
-// about 40 links, three in four of them within its class.
+// some 29 links, 19 of them within its class.
 func BenchmarkFind(b *testing.B) {
 	const n, class = 20_000, 20
 	r := rand.New(rand.NewPCG(15, 16))
@@ -445,5 +445,4 @@ func BenchmarkFind(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(2*float64(g.Edges())/n, "links/sample")
 }

@@ -38,6 +38,8 @@ type Model struct {
 	BaseRate []float64
 	// Curve is the loss before every epoch, and after the last.
 	Curve []Losses
+	// Kept is the place in Curve of the least loss, that of Functions.
+	Kept int
 }
 
 // Losses are the parts of the loss at one epoch.
@@ -69,35 +71,62 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 		set.Segments = defaultSegments(len(similarities[0]))
 	}
 	o := newObjective(similarities, set, threads)
-	x := o.start()
-	var curve []Losses
-	if !set.Untrained {
-		gradient := o.zeros()
-		velocity := o.zeros()
-		for epoch := range set.Epochs {
-			loss, err := o.eval(ctx, x, gradient)
-			if err != nil {
-				return nil, err
-			}
-			curve = append(curve, loss)
-			for m := range x {
-				for i := range x[m] {
-					g := gradient[m][i] + max(0, set.Decay)*x[m][i]
-					velocity[m][i] = max(0, set.Momentum)*velocity[m][i] + g
-					x[m][i] -= set.Rate * velocity[m][i]
-				}
-				project(x[m])
-			}
-			if progress != nil {
-				progress(epoch + 1)
-			}
-		}
-	}
-	loss, err := o.eval(ctx, x, nil)
+	best, curve, err := o.descend(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
-	return o.model(x, append(curve, loss)), nil
+	return o.model(best, curve), nil
+}
+
+// descend lowers the loss from the straight lines on, by gradient descent with
+// momentum, and returns the functions of the least loss on the way, with the
+// curve of losses. On sparse text, where most pairs share one similarity, the loss
+// is steep enough for a step to overshoot; the last functions are then not the
+// best.
+func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best [][]float64, curve []Losses, err error) {
+	x, best := o.start(), o.zeros()
+	gradient, velocity := o.zeros(), o.zeros()
+	epochs := o.set.Epochs
+	if o.set.Untrained {
+		epochs = 0
+	}
+	for epoch := 0; ; epoch++ {
+		loss, err := o.eval(ctx, x, gradient)
+		if err != nil {
+			return nil, nil, err
+		}
+		curve = append(curve, loss)
+		if least(curve) == epoch {
+			for m := range x {
+				copy(best[m], x[m])
+			}
+		}
+		if epoch == epochs {
+			return best, curve, nil
+		}
+		for m := range x {
+			for i := range x[m] {
+				g := gradient[m][i] + max(0, o.set.Decay)*x[m][i]
+				velocity[m][i] = max(0, o.set.Momentum)*velocity[m][i] + g
+				x[m][i] -= o.set.Rate * velocity[m][i]
+			}
+			project(x[m])
+		}
+		if progress != nil {
+			progress(epoch + 1)
+		}
+	}
+}
+
+// least returns the place of the first of the least total losses.
+func least(curve []Losses) int {
+	best := 0
+	for i, loss := range curve {
+		if loss.Total < curve[best].Total {
+			best = i
+		}
+	}
+	return best
 }
 
 // check reports similarities that are not one per view and pair.

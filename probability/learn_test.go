@@ -224,10 +224,34 @@ func TestLearnApproachesTheTruth(t *testing.T) {
 	}
 }
 
+// Steps that are too long overshoot: the functions of the least loss are kept.
+func TestLearnKeepsTheBest(t *testing.T) {
+	w := gaussian(300, 3, 0.2, 13)
+	set := resolved(t, Settings{Segments: 10, Low: 2, High: 2, Epochs: 30, Rate: 0.02})
+	model := learn(t, w, set)
+	last := len(model.Curve) - 1
+	if model.Curve[last].Total <= model.Curve[model.Kept].Total {
+		t.Fatalf("the loss never rose: %v", model.Curve)
+	}
+	for i, loss := range model.Curve {
+		if loss.Total < model.Curve[model.Kept].Total {
+			t.Errorf("epoch %d has a loss of %v, and %v was kept", i, loss.Total, model.Curve[model.Kept].Total)
+		}
+	}
+	var f [][]float64
+	for _, function := range model.Functions {
+		f = append(f, function.P)
+	}
+	loss, err := newObjective(w, set, 1).eval(t.Context(), f, nil)
+	if err != nil || loss != model.Curve[model.Kept] {
+		t.Errorf("the functions have the loss %v, not %v (%v)", loss, model.Curve[model.Kept], err)
+	}
+}
+
 // Two steps by hand, as PyTorch's SGD has them.
 func TestLearnSteps(t *testing.T) {
 	w := gaussian(300, 3, 0.2, 13)
-	set := resolved(t, Settings{Segments: 10, Low: 2, High: 2, Epochs: 2, Rate: 0.02, Momentum: 0.7, Decay: 0.3})
+	set := resolved(t, Settings{Segments: 10, Low: 2, High: 2, Epochs: 2, Rate: 0.0005, Momentum: 0.7, Decay: 0.3})
 	o := newObjective(w, set, 1)
 	f, before := o.start(), o.start()
 	losses, velocity := []Losses{}, o.zeros()
@@ -241,7 +265,7 @@ func TestLearnSteps(t *testing.T) {
 		for m := range f {
 			for i := range f[m] {
 				velocity[m][i] = 0.7*velocity[m][i] + gradient[m][i] + 0.3*f[m][i]
-				f[m][i] -= 0.02 * velocity[m][i]
+				f[m][i] -= 0.0005 * velocity[m][i]
 			}
 			project(f[m])
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
-// tiny keeps logarithms and roots away from 0. Probabilities are taken to lie in
-// [tiny, 1-tiny] where the product of Eq. f_joint is formed, and Fmix to be at least
-// tiny. A value beyond has the derivative of the bound, not 0, so that a function can
+// tiny bounds a view's probability where probabilities are multiplied, Eq.
+// f_joint: it is taken to lie in [tiny, 1-tiny]. Fmix is taken to be at least tiny.
+// A value beyond has the derivative of the bound, not 0, so that a function can
 // leave 0 and 1.
 const tiny = 1e-4
 
@@ -217,7 +217,7 @@ func clamp(p float64) float64 { return min(max(p, tiny), 1-tiny) }
 
 // model makes the result out of the learned values.
 func (o *objective) model(f [][]float64, curve []Losses) *Model {
-	model := &Model{Settings: o.set, Curve: curve, Cross: make([][]*Function, len(f))}
+	model := &Model{Settings: o.set, Curve: curve, Kept: least(curve), Cross: make([][]*Function, len(f))}
 	for m, v := range o.views {
 		model.Functions = append(model.Functions, Function{X: v.mean, P: f[m]})
 		model.BaseRate = append(model.BaseRate, v.average(f[m]))

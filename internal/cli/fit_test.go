@@ -86,7 +86,7 @@ func TestFitFunc(t *testing.T) {
 		t.Errorf("the inputs are %+v", r.Inputs)
 	case r.Inputs.Views[0].Present+r.Inputs.Views[1].Present != 540:
 		t.Errorf("of 300 samples in 2 views, 60 of which lack one, %d and %d are there", r.Inputs.Views[0].Present, r.Inputs.Views[1].Present)
-	case r.Learning.Epochs != 20 || len(r.Learning.Curve) != 21 || r.Learning.Curve[20].Total != r.Learning.Last || r.Learning.First <= r.Learning.Last:
+	case r.Learning.Epochs != 20 || len(r.Learning.Curve) != 21 || r.Learning.Curve[r.Learning.Kept].Total != r.Learning.Least || r.Learning.First <= r.Learning.Least:
 		t.Errorf("learning: %+v", r.Learning)
 	case len(r.Partition.Sweeps) == 0 || r.Partition.Moves < 300-r.Singletons || r.Pairs == 0 || r.Edges == 0:
 		t.Errorf("pairs %d, edges %d, partition %+v", r.Pairs, r.Edges, r.Partition)

@@ -69,8 +69,9 @@ type stageReport struct {
 
 type learnReport struct {
 	Epochs int                  `json:"epochs"`
+	Kept   int                  `json:"epoch_kept"` // the one of the least loss
 	First  float64              `json:"loss_first"`
-	Last   float64              `json:"loss_last"`
+	Least  float64              `json:"loss_kept"`
 	Curve  []probability.Losses `json:"curve"` // before every epoch, and after the last
 }
 
@@ -117,7 +118,7 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 		r.Stages = append(r.Stages, stageReport{string(s.Stage), s.Duration.Seconds()})
 	}
 	curve := result.Model.Curve
-	r.Learning = learnReport{len(curve) - 1, curve[0].Total, curve[len(curve)-1].Total, curve}
+	r.Learning = learnReport{len(curve) - 1, result.Model.Kept, curve[0].Total, curve[result.Model.Kept].Total, curve}
 	r.Partition.Sweeps = trace.Sweeps
 	for _, s := range trace.Sweeps {
 		r.Partition.Moves += s.Moves
@@ -182,7 +183,7 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 		})
 	}
 	b.WriteString(table(rows))
-	fmt.Fprintf(&b, "\n%s, loss %.4g -> %.4g in %s\n", count(r.Pairs, "pair"), r.Learning.First, r.Learning.Last, count(r.Learning.Epochs, "epoch"))
+	fmt.Fprintf(&b, "\n%s, loss %.4g -> %.4g in %s\n", count(r.Pairs, "pair"), r.Learning.First, r.Learning.Least, count(r.Learning.Epochs, "epoch"))
 	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
 	fmt.Fprintf(&b, "%s, of which %d of a single sample; the largest: %s\n", count(r.Clusters, "cluster"), r.Singletons, largest)
 	fmt.Fprintf(&b, "mean confidence %.2f\n\n", r.Confidence)
