@@ -80,7 +80,7 @@ func TestViewOrder(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 240, Classes: 8, Views: 3, Dims: []int{8, 24, 40}, Noise: []float64{0.8}, Missing: 0.3, Seed: 5})
 	opt := mvclust.Options{Neighbours: 30, Metrics: []similarity.Metric{similarity.Cosine, similarity.L2, similarity.L1}}
 	want := fit(t, set.Views, opt)
-	for _, order := range [][]int{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+	for _, order := range [][]int{{0, 2, 1}, {1, 2, 0}, {2, 1, 0}} {
 		views, turned := make([]*mvclust.View, 3), opt
 		turned.Metrics = make([]similarity.Metric, 3)
 		for m, from := range order {
