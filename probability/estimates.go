@@ -109,10 +109,11 @@ func (o *objective) constraint(e, by estimates, loss *Losses) {
 				byX[i] += 2 * d
 			}
 		}
-		for i := range min(o.set.Low, len(x)) {
+		low, high := o.set.ends(len(x))
+		for i := range low {
 			one(i, 0)
 		}
-		for i := max(0, len(x)-o.set.High); i < len(x); i++ {
+		for i := len(x) - high; i < len(x); i++ {
 			one(i, 1)
 		}
 	}

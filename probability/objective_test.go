@@ -184,10 +184,11 @@ func (n *naive) loss() Losses {
 				}
 			}
 			for _, x := range append(cross, single, multi) { // Eq. loss_2
-				if i+1 <= n.set.Low {
+				quarter := max(1, segments/4) // the most that either end has
+				if segments > 1 && i+1 <= min(n.set.Low, quarter) {
 					l.Constraint += d(x, 0)
 				}
-				if indj := n.set.High - 1; i+1 >= segments-indj {
+				if indj := min(n.set.High, quarter) - 1; segments > 1 && i+1 >= segments-indj {
 					l.Constraint += d(x, 1)
 				}
 			}

@@ -27,11 +27,11 @@ type Settings struct {
 	// Lambda weighs the consistency loss against the constraint loss, Eq.
 	// loss_all. 0 stands for 20.
 	Lambda float64
-	// Low is indi: how many of the lowest segments are drawn to 0. 0 stands for 10,
-	// -1 for none.
+	// Low is indi: how many of the lowest segments are drawn to 0, at most a quarter
+	// of those that a view has. 0 stands for 10, -1 for none.
 	Low int
-	// High is indj+1: how many of the highest segments are drawn to 1. 0 stands
-	// for 4, -1 for none.
+	// High is indj+1: how many of the highest segments are drawn to 1, at most a
+	// quarter. 0 stands for 4, -1 for none.
 	High int
 	// Epochs is the number of SGD steps. 0 stands for DefaultEpochs.
 	Epochs int
@@ -90,3 +90,11 @@ func (s *Settings) Resolve() error {
 // defaultSegments returns the number of segments for a training set of the given
 // size.
 func defaultSegments(pairs int) int { return max(100, min(pairs/50, 1000)) }
+
+// ends returns how many of a view's lowest and highest segments are drawn to 0 and
+// 1. A view with few distinct similarities has few segments, and the two ends must
+// not meet.
+func (s Settings) ends(segments int) (low, high int) {
+	most := min(segments/2, max(1, segments/4))
+	return max(0, min(s.Low, most)), max(0, min(s.High, most))
+}
