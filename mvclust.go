@@ -105,10 +105,11 @@ type Timing struct {
 //
 // The same views, options and seed give the same result, whatever the number of
 // threads. Views in another order give the same result but for the rounding of
-// sums over the views, unless Options ask for a fusion that tells them apart. The
-// errors of Fit are *InputError for unusable views, *OptionError
-// for unusable options, and the context's own when ctx is done, which Fit heeds
-// within a fraction of a second.
+// sums over the views, unless Options ask for a fusion that tells them apart.
+//
+// The errors of Fit are *InputError for unusable views, *OptionError for unusable
+// options, and the context's own when ctx is done, which Fit heeds within a second
+// on up to some millions of pairs.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	r, err := newRun(ctx, views, opt)
 	if err != nil {

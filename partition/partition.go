@@ -25,7 +25,7 @@ type Settings struct {
 // Defaults of Settings.
 const (
 	DefaultSweeps = 20
-	DefaultClip   = 1e-4
+	DefaultClip   = 0.01
 )
 
 // Resolve fills in the defaults and checks the ranges.

@@ -272,7 +272,7 @@ func TestClip(t *testing.T) {
 	})
 	// The links of sample 0 to the rest weigh 3 log 9 = 6.6, the other way the
 	// impossible one weighs log((1-Clip)/Clip): 2.9 or 9.2.
-	for clip, want := range map[float64]int{0.05: 1, DefaultClip: 2} {
+	for clip, want := range map[float64]int{0.05: 1, 1e-4: 2} {
 		got := find(t, g, Settings{Clip: clip}, 1)
 		if clusters := slices.Max(got.Labels) + 1; clusters != want {
 			t.Errorf("clip %v: %d clusters, want %d", clip, clusters, want)
@@ -337,7 +337,7 @@ func TestSettings(t *testing.T) {
 		set  Settings
 		want string // the error, or the resolved settings
 	}{
-		{Settings{}, "{20 0.0001}"},
+		{Settings{}, "{20 0.01}"},
 		{Settings{Sweeps: 3, Clip: 0.01}, "{3 0.01}"},
 		{Settings{Sweeps: -1}, "sweeps: -1 is not between 1 and 1000000"},
 		{Settings{Sweeps: 1_000_001}, "sweeps: 1000001 is not between 1 and 1000000"},

@@ -83,8 +83,8 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.SortFlags = false
 	f.StringVarP(&o.output, "output", "o", "mvclust-out", "folder `DIR` for the results, made where it is missing")
 	f.StringSliceVar(&o.views, "views", nil, "`LIST` of the views to use, by number from 0 or by name, with commas between (default all)")
-	f.StringVar(&o.id, "id", "", "`COLUMN` of csv and tsv files that holds the samples' ids, or FILE[:NAME] of an array of ids (default a first column named id, if there is one)")
-	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1")
+	f.StringVar(&o.id, "id", "", "`COLUMN` of csv and tsv files that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or a first column without a name)")
+	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1, or of a matrix of 0 and 1 with a column per view")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto or paper; for now both are the paper's method with the defaults below")
 	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default %d, or one fewer than the samples)", mvclust.DefaultNeighbours))
