@@ -254,7 +254,7 @@ func (r *benchReport) markdown() string {
 nor their number, but it is told K, the number of neighbours that a sample is
 compared by, and **that K comes from what is known of the classes**: with a star,
 it is the mean size of the set's classes, at most a quarter of the samples;
-without, it was set by hand for the case. Without such knowledge the results would
+without, it was set by hand for the set. Without such knowledge the results would
 be worse.
 
 Scores are in percent, 100 is best; F is the harmonic mean of precision and
