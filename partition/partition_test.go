@@ -338,7 +338,7 @@ func TestSettings(t *testing.T) {
 		want string // the error, or the resolved settings
 	}{
 		{Settings{}, "{20 0.01}"},
-		{Settings{Sweeps: 3, Clip: 0.01}, "{3 0.01}"},
+		{Settings{Sweeps: 3, Clip: 0.02}, "{3 0.02}"},
 		{Settings{Sweeps: -1}, "sweeps: -1 is not between 1 and 1000000"},
 		{Settings{Sweeps: 1_000_001}, "sweeps: 1000001 is not between 1 and 1000000"},
 		{Settings{Clip: 0.5}, "edge-clip: 0.5 is not between 1e-12 and 0.49"},

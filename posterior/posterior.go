@@ -62,7 +62,7 @@ func (f *Fusion) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Settings steer the fusion. The zero value is the paper's.
+// Settings steer the fusion. The zero value fuses as the paper does.
 type Settings struct {
 	// Fusion is the way to make one probability of several.
 	Fusion Fusion

@@ -71,19 +71,19 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 		set.Segments = defaultSegments(len(similarities[0]))
 	}
 	o := newObjective(similarities, set, threads)
-	best, curve, err := o.descend(ctx, progress)
+	best, kept, curve, err := o.descend(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
-	return o.model(best, curve), nil
+	return o.model(best, kept, curve), nil
 }
 
 // descend lowers the loss from the straight lines on, by gradient descent with
-// momentum, and returns the functions of the least loss on the way, with the
-// curve of losses. On sparse text, where most pairs share one similarity, the loss
+// momentum, and returns the functions of the least loss on the way, their place in
+// the curve of losses, and the curve. On sparse text, where most pairs share one similarity, the loss
 // is steep enough for a step to overshoot; the last functions are then not the
 // best.
-func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best [][]float64, curve []Losses, err error) {
+func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best [][]float64, kept int, curve []Losses, err error) {
 	x, best := o.start(), o.zeros()
 	gradient, velocity := o.zeros(), o.zeros()
 	epochs := o.set.Epochs
@@ -91,18 +91,22 @@ func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best
 		epochs = 0
 	}
 	for epoch := 0; ; epoch++ {
+		if epoch == epochs {
+			gradient = nil // no step follows
+		}
 		loss, err := o.eval(ctx, x, gradient)
 		if err != nil {
-			return nil, nil, err
+			return nil, 0, nil, err
 		}
 		curve = append(curve, loss)
-		if least(curve) == epoch {
+		if epoch == 0 || loss.Total < curve[kept].Total {
+			kept = epoch
 			for m := range x {
 				copy(best[m], x[m])
 			}
 		}
 		if epoch == epochs {
-			return best, curve, nil
+			return best, kept, curve, nil
 		}
 		for m := range x {
 			for i := range x[m] {
@@ -116,17 +120,6 @@ func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best
 			progress(epoch + 1)
 		}
 	}
-}
-
-// least returns the place of the first of the least total losses.
-func least(curve []Losses) int {
-	best := 0
-	for i, loss := range curve {
-		if loss.Total < curve[best].Total {
-			best = i
-		}
-	}
-	return best
 }
 
 // check reports similarities that are not one per view and pair.

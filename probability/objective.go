@@ -216,8 +216,8 @@ func (o *objective) back(ctx context.Context, f [][]float64, by []estimates, gra
 func clamp(p float64) float64 { return min(max(p, tiny), 1-tiny) }
 
 // model makes the result out of the learned values.
-func (o *objective) model(f [][]float64, curve []Losses) *Model {
-	model := &Model{Settings: o.set, Curve: curve, Kept: least(curve), Cross: make([][]*Function, len(f))}
+func (o *objective) model(f [][]float64, kept int, curve []Losses) *Model {
+	model := &Model{Settings: o.set, Curve: curve, Kept: kept, Cross: make([][]*Function, len(f))}
 	for m, v := range o.views {
 		model.Functions = append(model.Functions, Function{X: v.mean, P: f[m]})
 		model.BaseRate = append(model.BaseRate, v.average(f[m]))
