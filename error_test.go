@@ -33,6 +33,7 @@ func TestOptionErrors(t *testing.T) {
 		{mvclust.Options{Metrics: make([]similarity.Metric, 3)}, "metric", "3 metrics for 2 views; give one for all, or one per view"},
 		{mvclust.Options{Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric "metric(4)"; choose cosine, l1, l2 or l3`},
 		{mvclust.Options{Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric "metric(-1)"; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Scale: view.MinMax + 1}, "scale", `unknown scale "scale(2)"; choose none or minmax`},
 		{mvclust.Options{Learning: probability.Settings{Epochs: -1}}, "epochs", "-1 is not between 1 and 10000000"},
 		{mvclust.Options{Posterior: posterior.Settings{Clip: 0.7}}, "function-clip", "0.7 is not between 1e-12 and 0.49"},
 		{mvclust.Options{Refinement: refine.Settings{Rounds: -2}}, "rounds", "-2 is not between 1 and 100"},
@@ -125,6 +126,22 @@ func TestInputErrors(t *testing.T) {
 		}
 		if *of != c.want {
 			t.Errorf("got  %v\nwant %v", err, &c.want)
+		}
+	}
+
+	// Scaling can leave a row without a direction, and errors then say that they are
+	// about what scaling made of the view.
+	for _, c := range []struct {
+		views []*mvclust.View
+		want  string
+	}{
+		{[]*mvclust.View{changed("a", func(v *mvclust.View) { copy(v.Data, []float32{1, 1, 2, 2, 3, 5, 4, 10, 5, 17}) })}, "a: row 0 (counted from 0) is all zeros, which has no cosine, and the sample has no other view; remove the sample, or choose the l1, l2 or l3 metric (this is about the view after scale minmax)"},
+		{[]*mvclust.View{changed("a", func(v *mvclust.View) { copy(v.Data, []float32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}) })}, "a: row 0 (counted from 0) is all zeros, which has no cosine, and without such rows (5 in all) only 0 of 5 samples have this view, where similarity needs two; drop this view (this is about the view after scale minmax)"},
+		{[]*mvclust.View{rows("a", 5), nil}, "view 1 (counted from 0) is nil; leave it out"},
+	} {
+		_, err := mvclust.Fit(t.Context(), c.views, mvclust.Options{Scale: view.MinMax})
+		if of, ok := errors.AsType[*mvclust.InputError](err); !ok || of.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
 

@@ -14,7 +14,9 @@ import (
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/pair"
 	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/similarity"
 	"github.com/mvclust/mvclust/synth"
 )
@@ -101,6 +103,43 @@ func Example_functions() {
 	// Output:
 	// view1: P(same class) is 0.0 at cosine -0.5 and 1.0 at cosine 1
 	// view2: P(same class) is 0.0 at cosine -0.5 and 1.0 at cosine 1
+}
+
+// A researcher tries another way to find the probability functions, and leaves the
+// other stages as they are. This one takes the share of the pairs that are less
+// similar for the probability.
+func ExampleLearner() {
+	set, err := synth.Generate(synth.Config{Samples: 300, Classes: 6, Noise: []float64{0.5}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ranks := func(_ context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Model, error) {
+		model := &probability.Model{}
+		for _, w := range similarities {
+			known := slices.DeleteFunc(slices.Clone(w), func(x float32) bool { return x != x })
+			slices.Sort(known)
+			var f probability.Function
+			for percent := range 101 {
+				x := float64(known[percent*(len(known)-1)/100])
+				if n := len(f.X); n == 0 || x > f.X[n-1] { // equal similarities make one point
+					f.X, f.P = append(f.X, x), append(f.P, float64(percent)/100)
+				}
+			}
+			model.Functions = append(model.Functions, f)
+		}
+		return model, nil
+	}
+	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{Neighbours: 50, Learner: ranks})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := score.Compare(set.Labels, result.Labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d clusters, ARI above 0.9: %v\n", len(result.Sizes), s.ARI > 0.9)
+	// Output:
+	// 6 clusters, ARI above 0.9: true
 }
 
 // The stages can be used on their own. This takes its pair probabilities from

@@ -19,6 +19,7 @@ package mvclust
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -83,8 +84,8 @@ type Trace struct {
 	// Candidates is the number of neighbours that were sought, by view: fewer
 	// than asked for where fewer samples have the view.
 	Candidates []int
-	// Zero counts, by view, the samples whose row is all zeros, which count as
-	// missing under the cosine metric; FirstZero is the first of them, or -1.
+	// Zero counts, by view, the samples whose row is all zeros, once scaled, which
+	// count as missing under the cosine metric; FirstZero is the first of them, or -1.
 	Zero, FirstZero []int
 	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
@@ -108,8 +109,8 @@ type Timing struct {
 // sums over the views, unless Options ask for a fusion that tells them apart.
 //
 // The errors of Fit are *InputError for unusable views, *OptionError for unusable
-// options, and the context's own when ctx is done, which Fit heeds within a second
-// on up to some millions of pairs.
+// options, whatever Options.Learner returns, and the context's own when ctx is done,
+// which Fit heeds within a second on up to some millions of pairs.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	r, err := newRun(ctx, views, opt)
 	if err != nil {
@@ -127,7 +128,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := r.learn(similarities)
+	model, err := r.learn(pairs, similarities)
 	if err != nil {
 		return nil, err
 	}
@@ -230,9 +231,9 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}
-			s, err := similarity.NewSpace(v, r.opt.Metrics[m], r.opt.Order)
+			s, err := similarity.NewSpace(v.Scaled(r.opt.Scale), r.opt.Metrics[m], r.opt.Order)
 			if err != nil {
-				return err
+				return r.afterScaling(err)
 			}
 			spaces[m] = s
 			r.trace.Zero = append(r.trace.Zero, s.Zero)
@@ -252,11 +253,20 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 	return spaces, nil
 }
 
+// afterScaling says that an error about a view is not about the values that the caller
+// knows, where they were scaled.
+func (r *run) afterScaling(err error) error {
+	if bad, ok := errors.AsType[*InputError](err); ok && r.opt.Scale != view.NoScale {
+		return &InputError{View: bad.View, Row: bad.Row, Problem: bad.Problem + fmt.Sprintf(" (this is about the view after scale %v)", r.opt.Scale)}
+	}
+	return err
+}
+
 // viewless says why a sample has no view to be compared in.
 func (r *run) viewless(sample int) error {
 	for _, v := range r.views {
 		if v.Has(sample) {
-			return &InputError{View: v.Name, Row: sample, Problem: "is all zeros, which has no cosine, and the sample has no other view; remove the sample, or choose the l1, l2 or l3 metric"}
+			return r.afterScaling(&InputError{View: v.Name, Row: sample, Problem: "is all zeros, which has no cosine, and the sample has no other view; remove the sample, or choose the l1, l2 or l3 metric"})
 		}
 	}
 	return &InputError{Row: sample, Problem: "is missing from every view; remove the sample, or give it at least one view"}
@@ -295,13 +305,63 @@ func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space) (*pair
 	return pairs, similarities, err
 }
 
-func (r *run) learn(similarities [][]float32) (*probability.Model, error) {
+func (r *run) learn(pairs *pair.Set, similarities [][]float32) (*probability.Model, error) {
+	if r.opt.Learner != nil {
+		return r.askLearner(pairs, similarities)
+	}
 	var model *probability.Model
 	err := r.stage(StageLearn, r.opt.Learning.Epochs, func(progress func(int)) (err error) {
 		model, err = probability.Learn(r.ctx, similarities, r.opt.Learning, r.opt.Threads, progress)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	r.opt.Learning = model.Settings
+	return model, nil
+}
+
+// askLearner has the caller's Learner in the place of probability.Learn.
+func (r *run) askLearner(pairs *pair.Set, similarities [][]float32) (*probability.Model, error) {
+	var model *probability.Model
+	err := r.stage(StageLearn, 1, func(func(int)) (err error) {
+		if model, err = r.opt.Learner(r.ctx, r.numbered(pairs), similarities); err != nil {
+			return err
+		}
+		return r.checkModel(model)
+	})
 	return model, err
+}
+
+// numbered returns the pairs in the numbers of the views.
+func (r *run) numbered(pairs *pair.Set) [][2]int32 {
+	list := make([][2]int32, 0, pairs.Len())
+	for p := range pairs.Samples() {
+		a := int32(r.opt.Order[p])
+		for _, q := range pairs.Second[pairs.Offsets[p]:pairs.Offsets[p+1]] {
+			b := int32(r.opt.Order[q])
+			list = append(list, [2]int32{min(a, b), max(a, b)})
+		}
+	}
+	return list
+}
+
+// checkModel reports, as an *OptionError, a model that the later stages cannot use.
+func (r *run) checkModel(model *probability.Model) error {
+	problem := ""
+	if model == nil {
+		problem = "it returned no model and no error; return one of them"
+	} else if err := model.Validate(len(r.views)); err != nil {
+		problem = err.Error()
+	} else if r.opt.Posterior.Fusion == posterior.Asymmetric && model.BaseRate == nil {
+		problem = "the model has no base rates, which the asymmetric fusion needs; give one per view, or choose another fusion"
+	} else if r.opt.Posterior.Completion && model.Cross == nil {
+		problem = "the model has no cross functions, which completion needs; give them, or do without completion"
+	}
+	if problem == "" {
+		return nil
+	}
+	return &OptionError{Option: "learner", Problem: problem}
 }
 
 func (r *run) fuse(model *probability.Model, pairs *pair.Set, similarities [][]float32) (*graph.Graph, error) {
@@ -351,7 +411,6 @@ func (r *run) result(model *probability.Model, refined *graph.Graph, found *part
 		Graph:      refined.Renumber(r.opt.Order),
 		Options:    r.opt,
 	}
-	result.Options.Learning = model.Settings
 	confidence := partition.Confidence(refined, found.Labels)
 	for i, sample := range r.opt.Order {
 		result.Labels[sample], result.Confidence[sample] = found.Labels[i], confidence[i]

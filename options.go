@@ -1,6 +1,7 @@
 package mvclust
 
 import (
+	"context"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/option"
@@ -10,6 +11,7 @@ import (
 	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/refine"
 	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
 )
 
 // Options steer Fit. The zero value runs the paper's method with the default
@@ -24,11 +26,17 @@ type Options struct {
 	// shared out among the views, at least K and at most 4 K for each, or one
 	// fewer than the samples where that is less.
 	Candidates int
+	// Scale makes the features of every view alike in size before similarities are
+	// measured. Under cosine, a sample whose features all become 0 counts as missing.
+	Scale view.Scale
 	// Metrics holds the similarity measure of every view, or one for all. nil
 	// stands for cosine.
 	Metrics []similarity.Metric
 	// Learning steers how the probability functions are learned.
 	Learning probability.Settings
+	// Learner, if not nil, takes the place of probability.Learn, and Learning is
+	// not used.
+	Learner Learner
 	// Posterior steers how a pair's views are fused.
 	Posterior posterior.Settings
 	// Refinement steers the graph refinement. Fit sets its Neighbours to K.
@@ -48,6 +56,15 @@ type Options struct {
 	// It should return quickly.
 	Progress func(Progress)
 }
+
+// Learner finds the views' probability functions: P(same class | similarity).
+//
+// pairs holds the two samples of every pair that is looked at, numbered as in the
+// views, the lower first; the pairs are in no particular order. similarities holds, by
+// view and pair, how alike the two are, and NaN where one of them lacks the view; it
+// must not be changed. The model must pass probability.Model.Validate, and have base
+// rates for posterior.Asymmetric and cross functions for completion.
+type Learner func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Model, error)
 
 // DefaultNeighbours is the number of neighbours where none is asked for.
 const DefaultNeighbours = 20
@@ -109,6 +126,9 @@ func (o Options) resolve(views, samples int) (Options, error) {
 		}
 	}
 	o.Metrics = metrics
+	if _, err := view.ParseScale(o.Scale.String()); err != nil {
+		return bad("scale", "%v", err)
+	}
 	if err := option.First(o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve()); err != nil {
 		return o, err
 	}

@@ -125,6 +125,54 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// TestFeatureScale shifts and stretches every feature, which min-max scaling undoes:
+// exactly so, since the values are whole numbers and the factors powers of two. The
+// views are not changed, and scaling them beforehand comes to the same.
+func TestFeatureScale(t *testing.T) {
+	set := mixed(t)
+	changed, scaled := make([]*mvclust.View, len(set.Views)), make([]*mvclust.View, len(set.Views))
+	r := rand.New(rand.NewPCG(5, 6))
+	before := make([]view.View, len(set.Views))
+	for m, v := range set.Views {
+		w := *v
+		w.Data = make([]float32, len(v.Data))
+		for k := range v.Dims {
+			factor, shift := float32(math.Ldexp(1, r.IntN(41)-20)), float32(r.IntN(2000)-1000)
+			for i := range v.Samples {
+				if v.Has(i) {
+					v.Row(i)[k] = float32(math.Round(1000 * float64(v.Row(i)[k])))
+					w.Row(i)[k] = factor * (v.Row(i)[k] + shift)
+				}
+			}
+		}
+		changed[m], scaled[m] = &w, v.Scaled(view.MinMax)
+		before[m] = *v
+		before[m].Data = slices.Clone(v.Data)
+	}
+	for _, metric := range []similarity.Metric{similarity.Cosine, similarity.L1} {
+		opt := mvclust.Options{Neighbours: 20, Metrics: []similarity.Metric{metric}}
+		plain := timeless(fit(t, set.Views, opt))
+		beforehand := timeless(fit(t, scaled, opt))
+		opt.Scale = view.MinMax
+		want := timeless(fit(t, set.Views, opt))
+		if reflect.DeepEqual(plain.Graph, want.Graph) {
+			t.Errorf("%v: scaling makes no difference", metric)
+		}
+		if got := timeless(fit(t, changed, opt)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: the result depends on the units of the features", metric)
+		}
+		beforehand.Options.Scale = view.MinMax
+		if !reflect.DeepEqual(beforehand, want) {
+			t.Errorf("%v: scaling beforehand gives another result", metric)
+		}
+	}
+	for m, v := range set.Views {
+		if !slices.EqualFunc(v.Data, before[m].Data, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }) {
+			t.Errorf("%s has changed", v.Name)
+		}
+	}
+}
+
 // TestRename checks that names serve for messages only.
 func TestRename(t *testing.T) {
 	set := mixed(t)

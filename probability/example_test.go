@@ -49,3 +49,32 @@ func ExampleFunction_At() {
 	// Output:
 	// 0.00 0.00 0.25 0.75 1.00
 }
+
+// An oracle: the best function that the similarities of a view allow, from the true
+// classes. Where it has 0.5, they do not tell.
+func ExampleCalibrate() {
+	class := []string{"a", "a", "a", "b", "b", "b"}
+	position := []float64{0, 1, 3, 4, 8, 9}
+	var pairs [][2]int
+	var similarities []float32
+	for i := range position {
+		for j := range i {
+			pairs = append(pairs, [2]int{i, j})
+			similarities = append(similarities, float32(position[j]-position[i]))
+		}
+	}
+	same := func(_, pair int) bool { return class[pairs[pair][0]] == class[pairs[pair][1]] }
+	model, err := probability.Calibrate(context.Background(), [][]float32{similarities}, same, probability.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, distance := range []float64{1, 3, 5, 9} {
+		fmt.Printf("%v apart: %.2f\n", distance, model.Functions[0].At(-distance))
+	}
+	// Output:
+	// 1 apart: 0.75
+	// 3 apart: 0.50
+	// 5 apart: 0.50
+	// 9 apart: 0.00
+}

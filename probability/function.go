@@ -1,6 +1,7 @@
 package probability
 
 import (
+	"fmt"
 	"math"
 	"sort"
 )
@@ -32,4 +33,22 @@ func (f *Function) At(x float64) float64 {
 	a, b := f.P[i-1], f.P[i]
 	p := a + (x-f.X[i-1])/(f.X[i]-f.X[i-1])*(b-a)
 	return min(max(p, min(a, b)), max(a, b))
+}
+
+// check reports what Function promises and f does not keep.
+func (f *Function) check() error {
+	if len(f.X) != len(f.P) {
+		return fmt.Errorf("has %d similarities and %d probabilities; give as many of each", len(f.X), len(f.P))
+	}
+	for i, x := range f.X {
+		switch p := f.P[i]; {
+		case x-x != 0:
+			return fmt.Errorf("has similarity %v at point %d; give finite numbers", x, i)
+		case i > 0 && x <= f.X[i-1]:
+			return fmt.Errorf("has similarity %v at point %d, after %v; similarities must rise from point to point", x, i, f.X[i-1])
+		case !(p >= 0 && p <= 1):
+			return fmt.Errorf("has probability %v at point %d; probabilities lie between 0 and 1", p, i)
+		}
+	}
+	return nil
 }

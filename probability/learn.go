@@ -22,26 +22,6 @@ import (
 	"fmt"
 )
 
-// Model is what was learned.
-type Model struct {
-	// Settings are the settings that were used, with all defaults filled in.
-	Settings Settings
-	// Functions holds f^(m), by view. It has no points where no training pair has
-	// the view.
-	Functions []Function
-	// Cross holds, at [m][b], what similarity in view m tells of the probability
-	// in view b: Fcross^(m)-(b). It is nil on the diagonal and where no training
-	// pair has both views.
-	Cross [][]*Function
-	// BaseRate is the mean of f^(m) over the training pairs, by view: the
-	// function's own estimate of P(e=1) among them; 0.5 where there are none.
-	BaseRate []float64
-	// Curve is the loss before every epoch, and after the last.
-	Curve []Losses
-	// Kept is the place in Curve of the least loss, that of Functions.
-	Kept int
-}
-
 // Losses are the parts of the loss at one epoch.
 type Losses struct {
 	// Total is lambda x (Single + Cross) + Constraint, Eq. loss_all.
@@ -114,7 +94,7 @@ func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best
 				velocity[m][i] = max(0, o.set.Momentum)*velocity[m][i] + g
 				x[m][i] -= o.set.Rate * velocity[m][i]
 			}
-			project(x[m])
+			project(x[m], nil)
 		}
 		if progress != nil {
 			progress(epoch + 1)
@@ -136,27 +116,34 @@ func check(similarities [][]float32) error {
 	return nil
 }
 
-// project replaces f by the nearest function, in the least squares sense, that
-// never falls and stays in [0, 1]: the mandatory monotonic constraint of Eq.
-// f_function, by pooling adjacent violators.
-func project(f []float64) {
-	type block struct{ sum, count, mean float64 }
+// project replaces f by the nearest function, in the sense of least squares with the
+// given weights, all 1 where nil, that never falls and stays in [0, 1]: the mandatory
+// monotonic constraint of Eq. f_function, by pooling adjacent violators.
+func project(f, weight []float64) {
+	type block struct {
+		points            int
+		sum, weight, mean float64
+	}
 	blocks := make([]block, 0, len(f))
-	for _, x := range f {
-		b := block{x, 1, x}
+	for i, x := range f {
+		b := block{1, x, 1, x}
+		if weight != nil {
+			b.sum, b.weight = x*weight[i], weight[i]
+		}
 		// The means are compared as they will be written: rounding cannot make the
 		// result fall.
 		for n := len(blocks) - 1; n >= 0 && blocks[n].mean > b.mean; n-- {
+			b.points += blocks[n].points
 			b.sum += blocks[n].sum
-			b.count += blocks[n].count
-			b.mean = b.sum / b.count
+			b.weight += blocks[n].weight
+			b.mean = b.sum / b.weight
 			blocks = blocks[:n]
 		}
 		blocks = append(blocks, b)
 	}
 	i := 0
 	for _, b := range blocks {
-		for range int(b.count) {
+		for range b.points {
 			f[i] = min(1, max(0, b.mean))
 			i++
 		}
@@ -173,9 +160,13 @@ func every(similarities [][]float32, most int) [][]float32 {
 	for m, w := range similarities {
 		taken[m] = make([]float32, most)
 		for k := range taken[m] {
-			// In 64 bits, since the product may leave a 32-bit int.
-			taken[m][k] = w[int64(k)*int64(pairs)/int64(most)]
+			taken[m][k] = w[spaced(k, most, pairs)]
 		}
 	}
 	return taken
+}
+
+// spaced returns the number of the k-th of n pairs evenly spaced among all.
+func spaced(k, n, all int) int {
+	return int(int64(k) * int64(all) / int64(n)) // the product may leave a 32-bit int
 }

@@ -32,7 +32,7 @@ func TestProject(t *testing.T) {
 			x[i] = draws[round%len(draws)]()
 		}
 		f := slices.Clone(x)
-		project(f)
+		project(f, nil)
 		if !slices.IsSorted(f) || f[0] < 0 || f[len(f)-1] > 1 {
 			t.Fatalf("%v projects to %v, which falls or leaves [0, 1]", x, f)
 		}
@@ -51,7 +51,7 @@ func TestProject(t *testing.T) {
 			}
 		}
 		again := slices.Clone(f)
-		project(again)
+		project(again, nil)
 		if !slices.Equal(again, f) {
 			t.Fatalf("%v projects to %v", f, again)
 		}
@@ -68,9 +68,32 @@ func TestProjectKnown(t *testing.T) {
 		{[]float64{0, 1, 0, 0.5, 2}, []float64{0, 0.5, 0.5, 0.5, 1}},
 	} {
 		got := slices.Clone(c.x)
-		project(got)
+		project(got, nil)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%v projects to %v, not %v", c.x, got, c.want)
+		}
+	}
+}
+
+// A point of weight n is n equal points.
+func TestProjectWeighted(t *testing.T) {
+	rnd := random(3)
+	for range 2000 {
+		x := make([]float64, 1+rnd.IntN(12))
+		weight := make([]float64, len(x))
+		var each []float64
+		for i := range x {
+			x[i], weight[i] = 3*rnd.Float64()-1, float64(1+rnd.IntN(9))
+			each = append(each, slices.Repeat(x[i:i+1], int(weight[i]))...)
+		}
+		got := slices.Clone(x)
+		project(got, weight)
+		project(each, nil)
+		for i, at := 0, 0; i < len(got); i++ {
+			if !near(got[i], each[at], 1e-14) || i > 0 && got[i] < got[i-1] {
+				t.Fatalf("%v with weights %v projects to %v, and to %v as points", x, weight, got, each)
+			}
+			at += int(weight[i])
 		}
 	}
 }
@@ -78,6 +101,9 @@ func TestProjectKnown(t *testing.T) {
 // checkModel holds a model to what its documentation promises.
 func checkModel(t *testing.T, model *Model, w [][]float32) {
 	t.Helper()
+	if err := model.Validate(len(w)); err != nil {
+		t.Error(err)
+	}
 	if len(model.Functions) != len(w) || len(model.Cross) != len(w) || len(model.BaseRate) != len(w) {
 		t.Fatalf("%d functions, %d rows of cross functions, %d base rates for %d views", len(model.Functions), len(model.Cross), len(model.BaseRate), len(w))
 	}
@@ -90,7 +116,7 @@ func checkModel(t *testing.T, model *Model, w [][]float32) {
 				t.Errorf("%s: similarity %v after %v", name, f.X[i], f.X[i-1])
 			}
 		}
-		if low, high := slices.Min(f.P), slices.Max(f.P); !(low >= 0 && high <= 1+1e-12) {
+		if low, high := slices.Min(f.P), slices.Max(f.P); !(low >= 0 && high <= 1) {
 			t.Errorf("%s: probabilities from %v to %v", name, low, high)
 		}
 	}
@@ -267,7 +293,7 @@ func TestLearnSteps(t *testing.T) {
 				velocity[m][i] = 0.7*velocity[m][i] + gradient[m][i] + 0.3*f[m][i]
 				f[m][i] -= 0.0005 * velocity[m][i]
 			}
-			project(f[m])
+			project(f[m], nil)
 		}
 	}
 	model := learn(t, w, set)

@@ -229,12 +229,13 @@ func (o *objective) model(f [][]float64, kept int, curve []Losses) *Model {
 	return model
 }
 
-// filled returns the function through the points whose p is known.
+// filled returns the function through the points whose p is known. The shares that p
+// was summed up with add up to 1 but for rounding.
 func filled(x, p []float64) *Function {
 	f := &Function{}
 	for i := range p {
 		if p[i] == p[i] {
-			f.X, f.P = append(f.X, x[i]), append(f.P, p[i])
+			f.X, f.P = append(f.X, x[i]), append(f.P, min(1, p[i]))
 		}
 	}
 	return f

@@ -13,6 +13,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mvclust/mvclust/internal/suggest"
 )
 
 // The exit statuses.
@@ -104,7 +106,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef(cmd, "unknown command %q%s", args[0], suggestion(args[0], names))
+	return usagef(cmd, "unknown command %q%s", args[0], suggest.Among(args[0], names))
 }
 
 // say writes to standard error, whose own errors there is nobody to tell.

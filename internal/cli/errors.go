@@ -11,6 +11,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/suggest"
 )
 
 // usagef returns an error about the words of a command line.
@@ -27,7 +28,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		return usagef(cmd, "unknown flag --%s%s", name, suggestion("--"+name, names))
+		return usagef(cmd, "unknown flag --%s%s", name, suggest.Among("--"+name, names))
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef(cmd, "--%s needs a value", bare.GetFlag().Name)
@@ -50,47 +51,6 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "%s takes no argument such as %q", cmd.Name(), args[0])
 	}
 	return nil
-}
-
-// suggestion returns a question that offers the choice nearest to word, or
-// nothing where none is near.
-func suggestion(word string, choices []string) string {
-	best, least := "", 3
-	for _, c := range choices {
-		d := distance(strings.ToLower(word), c)
-		if len(word) > 1 && strings.HasPrefix(c, strings.ToLower(word)) {
-			d = 1
-		}
-		if d < least {
-			best, least = c, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return " (did you mean " + best + "?)"
-}
-
-// distance is the least number of letters to insert, delete or replace that
-// makes b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // explain puts an error of mvclust.Fit in the words of the command line.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/similarity"
 )
@@ -98,7 +99,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	cmd.SetUsageTemplate(usageTemplate() + `
 Settings of the method, for --param, with their defaults, what they may be, and
 their equations in the paper:
-` + paramHelp())
+` + param.Help())
 	return cmd
 }
 
@@ -119,7 +120,7 @@ func (o *fitOptions) library() (mvclust.Options, error) {
 		opt.Metrics = append(opt.Metrics, m)
 	}
 	for _, assignment := range o.params {
-		if err := setParam(&opt, assignment); err != nil {
+		if err := param.Apply(&opt, assignment); err != nil {
 			return opt, err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/param"
 )
 
 // quickOptions are those of a run that takes a moment.
@@ -102,9 +103,9 @@ func TestFitFunc(t *testing.T) {
 	if want := "read prepare neighbours pairs learn fuse refine partition"; strings.Join(stages, " ") != want {
 		t.Errorf("the stages are %q, want %q", stages, want)
 	}
-	for _, p := range params() {
-		if _, ok := r.Settings[p.name]; !ok {
-			t.Errorf("run.json lacks the setting %s", p.name)
+	for _, p := range param.List() {
+		if _, ok := r.Settings[p.Name]; !ok {
+			t.Errorf("run.json lacks the setting %s", p.Name)
 		}
 	}
 	for name, want := range map[string]any{"epochs": 20.0, "neighbors": 20.0, "candidates": 80.0, "pairs": 250000.0, "segments": 362.0, "fusion": "symmetric"} {

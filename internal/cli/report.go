@@ -13,9 +13,11 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/score"
+	"github.com/mvclust/mvclust/view"
 )
 
 // runReport is run.json.
@@ -110,7 +112,11 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 			if set.IDs != nil {
 				which = fmt.Sprintf("sample %q", set.IDs[trace.FirstZero[m]])
 			}
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: rows of zeros have no cosine and count as missing: %d, the first of them %s", v.Name, n, which))
+			zeros := "rows of zeros"
+			if opt.Scale != view.NoScale {
+				zeros += ", after scaling,"
+			}
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", v.Name, zeros, n, which))
 		}
 	}
 	r.Stages = []stageReport{{"read", reading.Seconds()}}
@@ -142,8 +148,8 @@ func settings(opt *mvclust.Options) map[string]any {
 		metrics = append(metrics, m.String())
 	}
 	s := map[string]any{"neighbors": opt.Neighbours, "metric": metrics}
-	for _, p := range params() {
-		s[p.name] = p.value.get(opt)
+	for _, p := range param.List() {
+		s[p.Name] = p.Value(opt)
 	}
 	return s
 }

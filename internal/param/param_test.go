@@ -1,7 +1,8 @@
-package cli
+package param
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -16,11 +17,11 @@ func resolveStages(o *mvclust.Options) error {
 
 // Giving a setting its default changes nothing, and the default is what the
 // packages resolve to.
-func TestParamDefaults(t *testing.T) {
-	for _, p := range params() {
+func TestDefaults(t *testing.T) {
+	for _, p := range List() {
 		var given, plain mvclust.Options
-		if err := setParam(&given, p.name+"="+p.standard); err != nil {
-			t.Errorf("the default of %s is refused: %v", p.name, err)
+		if err := Apply(&given, p.Name+"="+p.Default); err != nil {
+			t.Errorf("the default of %s is refused: %v", p.Name, err)
 			continue
 		}
 		for _, o := range []*mvclust.Options{&given, &plain} {
@@ -28,26 +29,27 @@ func TestParamDefaults(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a, b := p.value.get(&given), p.value.get(&plain)
+		a, b := p.Value(&given), p.Value(&plain)
 		if a != b {
-			t.Errorf("%s is %v where %s is given and %v without", p.name, a, p.standard, b)
+			t.Errorf("%s is %v where %s is given and %v without", p.Name, a, p.Default, b)
 		}
-		if p.standard == "auto" {
+		if p.Default == "auto" {
 			continue
 		}
-		if got := strings.NewReplacer("e-0", "e-").Replace(fmt.Sprint(a)); got != p.standard {
-			t.Errorf("the default of %s is %s, and not %s", p.name, got, p.standard)
+		if got := strings.NewReplacer("e-0", "e-").Replace(fmt.Sprint(a)); got != p.Default {
+			t.Errorf("the default of %s is %s, and not %s", p.Name, got, p.Default)
 		}
 	}
 }
 
 // What is accepted comes back from the resolved options, also 0.
-func TestParamValues(t *testing.T) {
+func TestValues(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		good    []string
 		refused []string
 	}{
+		{"scale", []string{"none", "minmax"}, []string{"", "off", "MinMax"}},
 		{"candidates", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "K"}},
 		{"pairs", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "auto"}},
 		{"segments", []string{"1", "100000"}, []string{"0", "-1", "100001", "1.5", "", "x"}},
@@ -72,9 +74,9 @@ func TestParamValues(t *testing.T) {
 		{"sweeps", []string{"1", "1000000"}, []string{"0", "1000001"}},
 		{"edge-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5"}},
 	} {
-		var p *param
-		for _, q := range params() {
-			if q.name == test.name {
+		var p *Param
+		for _, q := range List() {
+			if q.Name == test.name {
 				p = &q
 			}
 		}
@@ -84,21 +86,21 @@ func TestParamValues(t *testing.T) {
 		}
 		for _, s := range test.good {
 			var o mvclust.Options
-			if err := setParam(&o, test.name+"="+s); err != nil {
+			if err := Apply(&o, test.name+"="+s); err != nil {
 				t.Error(err)
 				continue
 			}
 			if err := resolveStages(&o); err != nil {
 				t.Errorf("%s=%s: the library refuses it: %v", test.name, s, err)
 			}
-			if got := fmt.Sprint(p.value.get(&o)); got != s {
+			if got := fmt.Sprint(p.Value(&o)); got != s {
 				t.Errorf("%s=%s comes out as %s", test.name, s, got)
 			}
 		}
 		for _, s := range test.refused {
 			var o mvclust.Options
-			err := setParam(&o, test.name+"="+s)
-			if err == nil || !strings.Contains(err.Error(), "--param "+test.name) || !strings.Contains(err.Error(), p.value.allowed) {
+			err := Apply(&o, test.name+"="+s)
+			if err == nil || !strings.Contains(err.Error(), "--param "+test.name) || !strings.Contains(err.Error(), p.Allowed()) {
 				t.Errorf("%s=%s: the error is %v", test.name, s, err)
 			}
 		}
@@ -106,10 +108,10 @@ func TestParamValues(t *testing.T) {
 }
 
 // The last of several values of a setting counts.
-func TestParamRepeated(t *testing.T) {
+func TestRepeated(t *testing.T) {
 	var o mvclust.Options
 	for _, s := range []string{"segments=7", "segments=auto", "epochs=5", "epochs=6"} {
-		if err := setParam(&o, s); err != nil {
+		if err := Apply(&o, s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,17 +120,33 @@ func TestParamRepeated(t *testing.T) {
 	}
 }
 
-func TestSuggestion(t *testing.T) {
-	choices := []string{"epochs", "rate", "candidates", "fit"}
-	for word, want := range map[string]string{
-		"epoch": "epochs", "Epochs": "epochs", "eopchs": "epochs", "fti": "fit", "ca": "candidates", "rates": "rate", "zebra": "", "": "",
+// What cannot be applied is named, with a remedy, and changes nothing.
+func TestApplyErrors(t *testing.T) {
+	for assignment, want := range map[string]string{
+		"epochs":      "--param epochs: the value is missing; write NAME=VALUE, such as epochs=500",
+		"":            "--param : the value is missing; write NAME=VALUE, such as epochs=500",
+		"epoch=3":     "--param epoch: there is no such setting (did you mean epochs?); see mvclust fit --help",
+		"zebra=1":     "--param zebra: there is no such setting; see mvclust fit --help",
+		"low=x=3":     `--param low: "x=3" cannot be used; give a whole number from 0 to 100000`,
+		"loss=Mixed":  `--param loss: "Mixed" cannot be used; give mixed or direct`,
+		"training=no": `--param training: "no" cannot be used; give on or off`,
 	} {
-		got := suggestion(word, choices)
-		if want != "" {
-			want = " (did you mean " + want + "?)"
+		var o mvclust.Options
+		err := Apply(&o, assignment)
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
+		if !reflect.DeepEqual(o, mvclust.Options{}) {
+			t.Errorf("%s: the options are %+v", assignment, o)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	help := Help()
+	for _, p := range List() {
+		if !strings.Contains(help, "\n  "+p.Name+"="+p.Default+" ") && !strings.HasPrefix(help, "  "+p.Name+"=") || !strings.Contains(help, p.Meaning) {
+			t.Errorf("%s is not described", p.Name)
 		}
 	}
 }

@@ -1,4 +1,7 @@
-package cli
+// Package param holds the settings of the method that "mvclust fit --param" gives:
+// the one place from which the parser, the help text and the settings in run.json
+// come.
+package param
 
 import (
 	"fmt"
@@ -8,20 +11,33 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/suggest"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
 	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/view"
 )
 
-// param is a setting of the method that --param gives: the one place from which
-// the parser, the help text and the settings in run.json come.
-type param struct {
-	name     string
-	standard string // the default
-	equation string // where the paper has it
-	meaning  string
-	value    value
+// Param is a setting of the method.
+type Param struct {
+	// Name is what --param calls it.
+	Name string
+	// Default is the value that it has where none is given.
+	Default string
+	// Equation is where the paper has it.
+	Equation string
+	// Meaning says what it does.
+	Meaning string
+
+	value value
 }
+
+// Allowed says in words what may be given.
+func (p *Param) Allowed() string { return p.value.allowed }
+
+// Value returns the value that resolved options, those of a result, have: an int,
+// a float64 or a string.
+func (p *Param) Value(o *mvclust.Options) any { return p.value.get(o) }
 
 // value reads and writes the field of the options that a param sets.
 type value struct {
@@ -30,9 +46,11 @@ type value struct {
 	get     func(o *mvclust.Options) any // of resolved options
 }
 
-// params lists the settings of the method by stage.
-func params() []param {
-	return []param{
+// List returns the settings by stage.
+func List() []Param {
+	return []Param{
+		{"scale", view.NoScale.String(), "not in the paper", "minmax maps every feature of a view to [0, 1] before similarities are measured",
+			oneOf(func(o *mvclust.Options) *view.Scale { return &o.Scale }, named(view.NoScale), named(view.MinMax))},
 		{"candidates", "auto", "Eq. f_function", "nearest neighbours per view whose pairs are looked at, K or more; auto is 8 K over the number of views, K to 4 K",
 			wholeOr("auto", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Candidates })},
 		{"pairs", text(probability.DefaultPairs), "Eq. f_function", "T, the most pairs that are trained on",
@@ -66,8 +84,8 @@ func params() []param {
 			off(func(o *mvclust.Options) *bool { return &o.Learning.Untrained })},
 		{"fusion", "symmetric", "Eq. p_bayesian_new", "how a pair's views become one probability; asymmetric is Eq. p_bayesian",
 			oneOf(func(o *mvclust.Options) *posterior.Fusion { return &o.Posterior.Fusion },
-				fusion(posterior.Symmetric), fusion(posterior.Asymmetric), fusion(posterior.Max),
-				fusion(posterior.Mean), fusion(posterior.Min), fusion(posterior.Multiply))},
+				named(posterior.Symmetric), named(posterior.Asymmetric), named(posterior.Max),
+				named(posterior.Mean), named(posterior.Min), named(posterior.Multiply))},
 		{"completion", "off", "Eqs. f_joint_com1-3", "estimates a view that a sample lacks from two or more others",
 			on(func(o *mvclust.Options) *bool { return &o.Posterior.Completion })},
 		{"function-clip", text(posterior.DefaultClip), "Eq. p_bayesian_new", "keeps a view's probability within [c, 1-c]",
@@ -156,9 +174,8 @@ type choice[T any] struct {
 	value T
 }
 
-func fusion(f posterior.Fusion) choice[posterior.Fusion] {
-	return choice[posterior.Fusion]{f.String(), f}
-}
+// named is the choice of a value that knows its name.
+func named[T fmt.Stringer](value T) choice[T] { return choice[T]{value.String(), value} }
 
 // oneOf is a choice by name.
 func oneOf[T comparable](field func(o *mvclust.Options) *T, choices ...choice[T]) value {
@@ -191,8 +208,11 @@ func toggle(whenOn bool, field func(o *mvclust.Options) *bool) value {
 	return value{
 		allowed: "on or off",
 		set: func(o *mvclust.Options, s string) bool {
+			if s != "on" && s != "off" {
+				return false
+			}
 			*field(o) = (s == "on") == whenOn
-			return s == "on" || s == "off"
+			return true
 		},
 		get: func(o *mvclust.Options) any {
 			if *field(o) == whenOn {
@@ -203,30 +223,31 @@ func toggle(whenOn bool, field func(o *mvclust.Options) *bool) value {
 	}
 }
 
-// setParam applies one "name=value".
-func setParam(o *mvclust.Options, assignment string) error {
+// Apply sets what an assignment "NAME=VALUE" says. The error names the assignment
+// as one of --param.
+func Apply(o *mvclust.Options, assignment string) error {
 	name, given, ok := strings.Cut(assignment, "=")
 	if !ok {
 		return fmt.Errorf("--param %s: the value is missing; write NAME=VALUE, such as epochs=500", assignment)
 	}
 	var names []string
-	for _, p := range params() {
-		if p.name == name {
+	for _, p := range List() {
+		if p.Name == name {
 			if !p.value.set(o, given) {
 				return fmt.Errorf("--param %s: %q cannot be used; give %s", name, given, p.value.allowed)
 			}
 			return nil
 		}
-		names = append(names, p.name)
+		names = append(names, p.Name)
 	}
-	return fmt.Errorf("--param %s: there is no such setting%s; see mvclust fit --help", name, suggestion(name, names))
+	return fmt.Errorf("--param %s: there is no such setting%s; see mvclust fit --help", name, suggest.Among(name, names))
 }
 
-// paramHelp describes every setting.
-func paramHelp() string {
+// Help describes every setting, two lines for each.
+func Help() string {
 	var b strings.Builder
-	for _, p := range params() {
-		fmt.Fprintf(&b, "  %-33s %s; %s\n      %s\n", p.name+"="+p.standard, p.value.allowed, p.equation, p.meaning)
+	for _, p := range List() {
+		fmt.Fprintf(&b, "  %-33s %s; %s\n      %s\n", p.Name+"="+p.Default, p.value.allowed, p.Equation, p.Meaning)
 	}
 	return b.String()
 }

@@ -1,0 +1,45 @@
+// Package suggest finds the word that was meant.
+package suggest
+
+import "strings"
+
+// Among returns " (did you mean ...?)" with the choice nearest to word, or nothing
+// where none is near. Choices are in lower case.
+func Among(word string, choices []string) string {
+	best, least := "", 3
+	for _, c := range choices {
+		d := distance(strings.ToLower(word), c)
+		if len(word) > 1 && strings.HasPrefix(c, strings.ToLower(word)) {
+			d = 1
+		}
+		if d < least {
+			best, least = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// distance is the least number of letters to insert, delete or replace that
+// makes b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

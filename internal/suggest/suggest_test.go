@@ -1,0 +1,22 @@
+package suggest_test
+
+import (
+	"testing"
+
+	"github.com/mvclust/mvclust/internal/suggest"
+)
+
+func TestAmong(t *testing.T) {
+	choices := []string{"epochs", "rate", "candidates", "fit"}
+	for word, want := range map[string]string{
+		"epoch": "epochs", "Epochs": "epochs", "eopchs": "epochs", "fti": "fit", "ca": "candidates", "rates": "rate", "zebra": "", "": "",
+	} {
+		got := suggest.Among(word, choices)
+		if want != "" {
+			want = " (did you mean " + want + "?)"
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package mvclust_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/synth"
+)
+
+// TestLearnerLearns has a Learner do what Fit does without one.
+func TestLearnerLearns(t *testing.T) {
+	set := mixed(t)
+	opt := mvclust.Options{Neighbours: 20, Posterior: posterior.Settings{Fusion: posterior.Asymmetric, Completion: true}}
+	want := timeless(fit(t, set.Views, opt))
+	opt.Learner = func(ctx context.Context, _ [][2]int32, w [][]float32) (*probability.Model, error) {
+		return probability.Learn(ctx, w, opt.Learning, 1, nil)
+	}
+	got := timeless(fit(t, set.Views, opt))
+	if got.Options.Learning.Segments != 0 {
+		t.Errorf("Learning has %d segments, and was not used", got.Options.Learning.Segments)
+	}
+	if got.Options.Learner == nil {
+		t.Error("the options of the result lack the learner")
+	}
+	got.Options.Learner, got.Options.Learning = nil, want.Options.Learning
+	if !reflect.DeepEqual(got, want) {
+		t.Error("the result differs")
+	}
+}
+
+// TestLearnerPairs holds the pairs and their similarities to the views.
+func TestLearnerPairs(t *testing.T) {
+	set := mixed(t)
+	n := set.Views[0].Samples
+	opt := mvclust.Options{Neighbours: 20, Metrics: []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2}}
+	spaces := make([]*similarity.Space, len(set.Views))
+	for m, v := range set.Views {
+		s, err := similarity.NewSpace(v, opt.Metrics[m], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spaces[m] = s
+	}
+	known := 0
+	opt.Learner = func(_ context.Context, pairs [][2]int32, w [][]float32) (*probability.Model, error) {
+		known = len(pairs)
+		seen := map[[2]int32]bool{}
+		for k, p := range pairs {
+			if !(0 <= p[0] && p[0] < p[1] && int(p[1]) < n) || seen[p] {
+				t.Fatalf("pair %d is %v", k, p)
+			}
+			seen[p] = true
+			for m, s := range spaces {
+				got, want := w[m][k], s.Similarity(int(p[0]), int(p[1]))
+				if got != want && (got == got || want == want) {
+					t.Fatalf("pair %v has similarity %v in view %d, not %v", p, got, m, want)
+				}
+			}
+		}
+		return line(len(w)), nil
+	}
+	for _, opt.Order = range [][]int{nil, rand.New(rand.NewPCG(5, 6)).Perm(n)} {
+		if got := fit(t, set.Views, opt); got.Trace.Pairs != known || known == 0 {
+			t.Errorf("%d pairs, the learner saw %d", got.Trace.Pairs, known)
+		}
+	}
+}
+
+// line is a model of one straight line for all views.
+func line(views int) *probability.Model {
+	model := &probability.Model{}
+	for range views {
+		model.Functions = append(model.Functions, probability.Function{X: []float64{-1, 1}, P: []float64{0, 1}})
+	}
+	return model
+}
+
+func TestLearnerModels(t *testing.T) {
+	set := generate(t, synth.Config{Samples: 60, Classes: 3})
+	asymmetric := posterior.Settings{Fusion: posterior.Asymmetric}
+	completion := posterior.Settings{Completion: true}
+	for _, c := range []struct {
+		name  string
+		set   posterior.Settings
+		model *probability.Model
+		want  string
+	}{
+		{"functions alone", posterior.Settings{}, line(2), ""},
+		{"none", posterior.Settings{}, nil, "learner: it returned no model and no error; return one of them"},
+		{"a view short", posterior.Settings{}, line(1), "learner: the model has 1 functions for 2 views; give one per view"},
+		{"no base rates", asymmetric, line(2), "learner: the model has no base rates, which the asymmetric fusion needs; give one per view, or choose another fusion"},
+		{"base rates", asymmetric, &probability.Model{Functions: line(2).Functions, BaseRate: []float64{0.2, 0.3}}, ""},
+		{"no cross functions", completion, line(2), "learner: the model has no cross functions, which completion needs; give them, or do without completion"},
+		{"cross functions", completion, &probability.Model{Functions: line(2).Functions, Cross: [][]*probability.Function{{nil, nil}, {nil, nil}}}, ""},
+		{"improbable", posterior.Settings{}, &probability.Model{Functions: line(2).Functions, BaseRate: []float64{0.2, math.NaN()}}, "learner: the base rate of view 1 is NaN; it is a probability, between 0 and 1"},
+	} {
+		got, err := mvclust.Fit(t.Context(), set.Views, mvclust.Options{
+			Posterior: c.set,
+			Learner: func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) {
+				return c.model, nil
+			},
+		})
+		switch of, ok := errors.AsType[*mvclust.OptionError](err); {
+		case c.want == "" && (err != nil || got.Model != c.model):
+			t.Errorf("%s: %v", c.name, err)
+		case c.want != "" && (!ok || got != nil || of.Error() != c.want):
+			t.Errorf("%s: got  %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestLearnerErrors(t *testing.T) {
+	set := generate(t, synth.Config{Samples: 60, Classes: 3})
+	own := errors.New("no idea")
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, c := range []struct {
+		learner mvclust.Learner
+		want    error
+	}{
+		{func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) { return line(2), own }, own},
+		{func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) {
+			cancel()
+			return line(2), nil
+		}, context.Canceled},
+	} {
+		var last mvclust.Progress
+		got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Learner: c.learner, Progress: func(p mvclust.Progress) { last = p }})
+		if got != nil || !errors.Is(err, c.want) {
+			t.Errorf("%v, %v, want %v", got, err, c.want)
+		}
+		if last.Stage != mvclust.StageLearn || last.Total != 1 {
+			t.Errorf("the last report is %+v", last)
+		}
+	}
+}
