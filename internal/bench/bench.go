@@ -48,18 +48,23 @@ type Trial struct {
 	Scores  score.Scores `json:"scores"`
 }
 
+// Mean returns Mean of the result's trials, at least one.
+func (r *Result) Mean(of func(*Trial) float64) (mean, deviation float64) {
+	return Mean(r.Trials, of)
+}
+
 // Mean returns the mean over the trials, at least one, of what of takes from each,
 // and the standard deviation, which is 0 for a single trial.
-func (r *Result) Mean(of func(*Trial) float64) (mean, deviation float64) {
-	n := float64(len(r.Trials))
-	for i := range r.Trials {
-		mean += of(&r.Trials[i]) / n
+func Mean(trials []Trial, of func(*Trial) float64) (mean, deviation float64) {
+	n := float64(len(trials))
+	for i := range trials {
+		mean += of(&trials[i]) / n
 	}
 	if n == 1 {
 		return mean, 0
 	}
-	for i := range r.Trials {
-		d := of(&r.Trials[i]) - mean
+	for i := range trials {
+		d := of(&trials[i]) - mean
 		deviation += d * d
 	}
 	return mean, math.Sqrt(deviation / (n - 1))
@@ -111,7 +116,7 @@ func (r *Result) execute(ctx context.Context, path string, c Case) error {
 		r.K, r.FromClasses = meanSize(r.Samples, r.Classes), true
 	}
 	for seed := range uint64(c.Seeds) {
-		views, err := mask(set.Views, c.Missing, seed)
+		views, err := Mask(set.Views, c.Missing, seed)
 		if err != nil {
 			return err
 		}
@@ -144,9 +149,10 @@ func meanSize(samples, classes int) int {
 	return max(1, min(size, samples/4))
 }
 
-// mask returns the views without the given shares of the samples, drawn at random
-// such that none loses two views. The views themselves are not changed.
-func mask(views []*mvclust.View, missing []float64, seed uint64) ([]*mvclust.View, error) {
+// Mask returns the views without the given shares of the samples, drawn at random
+// such that none loses two views. The views themselves are not changed. It is an
+// error if there is not one share per view; nil takes nothing away.
+func Mask(views []*mvclust.View, missing []float64, seed uint64) ([]*mvclust.View, error) {
 	if missing == nil {
 		return views, nil
 	}

@@ -211,7 +211,7 @@ func TestMask(t *testing.T) {
 		views = append(views, v)
 	}
 	lost := func(seed uint64, missing ...float64) []int {
-		masked, err := mask(views, missing, seed)
+		masked, err := Mask(views, missing, seed)
 		if err != nil {
 			t.Fatal(err)
 		}

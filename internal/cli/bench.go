@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust/internal/bench"
+	"github.com/mvclust/mvclust/internal/suggest"
 )
 
 func newBenchCommand() *cobra.Command {
@@ -25,7 +26,7 @@ func newBenchCommand() *cobra.Command {
 		Args:  noSuchCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchSetsCommand())
+	cmd.AddCommand(newBenchSetsCommand(), newBenchPaperCommand())
 	return cmd
 }
 
@@ -142,7 +143,7 @@ func (o *benchSetsOptions) cases() ([]bench.Case, error) {
 	}
 	for _, name := range o.names {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("there is no set %q%s; choose among %s", name, suggestion(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
+			return nil, fmt.Errorf("there is no set %q%s; choose among %s", name, suggest.Among(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
 		}
 	}
 	chosen := slices.DeleteFunc(all, func(c bench.Case) bool {

@@ -1,0 +1,104 @@
+package paper
+
+import "slices"
+
+// The groups: a set of data with a choice of its views.
+const (
+	handwritten2 = "Handwritten, 2 views"
+	handwritten4 = "Handwritten, 4 views"
+	leaves       = "100Leaves, margin + texture"
+	leavesShape  = "100Leaves, shape + texture"
+	leavesAsIs   = "100Leaves, margin + texture, unscaled"
+	buaa         = "BUAA"
+	sport        = "BBCSport, tf-idf"
+	sportCounts  = "BBCSport, raw counts"
+	humbi        = "Humbi240"
+
+	// Sets that the paper does not have.
+	leaves3      = "100Leaves, 3 views"
+	handwritten6 = "Handwritten, 6 views"
+	msrc         = "MSRC"
+	orl          = "ORL"
+	cub          = "CUB"
+	landUse      = "LandUse-21"
+	webKB        = "WebKB-course"
+)
+
+// choice is how the method is run on a group.
+type choice struct {
+	file  string
+	views []int
+	// settings are those of complete data, and incomplete what replaces them, or is
+	// added, where samples lack views.
+	settings, incomplete []string
+}
+
+// choices is the one table of the settings of all experiments. Lambda and high are
+// those of the paper's table "setting", and so is low but on 100Leaves, where drawing
+// the lowest segments to 0 does harm. Its segments are kept for Handwritten; 200 for
+// the other sets lose more than the default does. The paper does not print its
+// numbers of neighbours and candidates, how it clips probabilities, or how features
+// are scaled: these were set by hand, once for each set and case. The sets that the
+// paper does not have run with the mean size of their classes, at most a quarter of
+// the samples, and the defaults.
+func choices() map[string]choice {
+	leavesSettings := []string{"neighbors=14", "candidates=112", "scale=minmax", "low=0", "high=2", "lambda=2"}
+	leavesIncomplete := []string{"neighbors=10", "candidates=80"}
+	return map[string]choice{
+		handwritten2: {
+			"Handwritten.npz", []int{0, 1},
+			[]string{"neighbors=133", "candidates=399", "segments=1000", "low=10", "high=4", "lambda=20", "function-clip=0.0001"},
+			[]string{"neighbors=117", "candidates=585"},
+		},
+		handwritten4: {
+			"Handwritten.npz", nil,
+			[]string{"neighbors=133", "candidates=266", "segments=1000", "low=10", "high=4", "lambda=80", "function-clip=0.0001"},
+			[]string{"neighbors=150", "candidates=450"},
+		},
+		leaves:      {"100Leaves.npz", []int{2, 1}, leavesSettings, leavesIncomplete},
+		leavesShape: {"100Leaves.npz", []int{0, 1}, leavesSettings, leavesIncomplete},
+		leavesAsIs:  {"100Leaves.npz", []int{2, 1}, slices.Replace(slices.Clone(leavesSettings), 2, 3), leavesIncomplete},
+		buaa: {
+			"BUAA.npz", nil,
+			[]string{"neighbors=5", "candidates=20", "low=10", "high=4", "lambda=20", "function-clip=0.0001"},
+			nil,
+		},
+		sport: {
+			"BBCSport_tfidf.npz", nil,
+			[]string{"neighbors=170", "candidates=510", "low=10", "high=4", "lambda=20", "function-clip=0.0001"},
+			[]string{"neighbors=150", "candidates=450"},
+		},
+		sportCounts: {
+			"BBCSport.npz", nil,
+			[]string{"neighbors=150", "candidates=450", "low=10", "high=4", "lambda=20", "function-clip=0.0001"},
+			nil,
+		},
+		leaves3:      {"100Leaves.npz", nil, []string{"neighbors=16"}, nil},
+		handwritten6: {"Handwritten6.npz", nil, []string{"neighbors=200"}, nil},
+		msrc:         {"MSRC.npz", nil, []string{"neighbors=30"}, nil},
+		orl:          {"ORL.npz", nil, []string{"neighbors=10"}, nil},
+		cub:          {"CUB.npz", nil, []string{"neighbors=60"}, nil},
+		landUse:      {"LandUse-21.npz", nil, []string{"neighbors=100"}, nil},
+		webKB:        {"WebKB-course.npz", nil, []string{"neighbors=262"}, nil},
+	}
+}
+
+// complete returns the setup of a group with all its data.
+func complete(group string) Setup {
+	c := choices()[group]
+	return Setup{File: c.file, Views: c.views, Settings: c.settings}
+}
+
+// lacking returns the setup of a group with the given shares of the samples lacking
+// each of its views.
+func lacking(group string, missing ...float64) Setup {
+	return complete(group).With(choices()[group].incomplete...).Lacking(missing...)
+}
+
+// halved returns the setup of a group of two views at the paper's missing rate of
+// 0.5: a quarter of the samples lacks the one, another quarter the other.
+func halved(group string) Setup { return lacking(group, 0.25, 0.25) }
+
+// split returns the setup of the four views of Handwritten of which half of the
+// samples lack the third, and the others the fourth.
+func split() Setup { return lacking(handwritten4, 0, 0, 0.5, 0.5) }
