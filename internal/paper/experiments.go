@@ -114,7 +114,7 @@ func fourViews() Experiment {
 		Cells: []Cell{
 			{Group: handwritten4, Label: "complete", Setup: complete(handwritten4), Paper: eight(96.51, 90.25, 93.28, 95.85, 90.30, 92.99, 92.13, 92.56)},
 			{Group: handwritten4, Label: "incomplete", Setup: split(), Paper: eight(96.77, 87.18, 91.73, 96.00, 87.25, 91.42, 90.92, 90.86)},
-			{Group: handwritten4, Label: "incomplete, view completion", Setup: split().With("completion=on"), Paper: figuresSplitCompleted()},
+			{Group: handwritten4, Label: "incomplete, view completion", Setup: completed(), Paper: figuresSplitCompleted()},
 		},
 	}
 }
@@ -243,14 +243,14 @@ func completeSimilarity() Experiment {
 }
 
 func incompleteSimilarity() Experiment {
-	completed := handwritten4 + ", view completion"
+	withCompletion := handwritten4 + ", view completion"
 	return Experiment{
 		ID: "similarity-incomplete", Title: "Similarity measures, incomplete", Source: "table sim2",
 		Text:    "The incomplete case of four views, without and with view completion.",
 		Columns: usual(),
 		Cells: slices.Concat(
 			metrics(handwritten4, split(), four(89.06, 88.97, 89.06, 87.94), four(88.17, 88.18, 88.36, 86.97), four(89.47, 89.15, 89.04, 88.39), figuresSplit()),
-			metrics(completed, split().With("completion=on"), four(90.04, 89.95, 89.83, 89.01), four(89.51, 89.45, 89.29, 88.44), four(90.32, 90.04, 89.81, 89.33), figuresSplitCompleted()),
+			metrics(withCompletion, completed(), four(90.04, 89.95, 89.83, 89.01), four(89.51, 89.45, 89.29, 88.44), four(90.32, 90.04, 89.81, 89.33), figuresSplitCompleted()),
 		),
 	}
 }
@@ -415,7 +415,7 @@ func bounds() Experiment {
 	}
 	add(handwritten4, "complete", complete(handwritten4))
 	add(handwritten4, "incomplete", split())
-	add(handwritten4, "incomplete, view completion", split().With("completion=on"))
+	add(handwritten4, "incomplete, view completion", completed())
 	return e
 }
 
