@@ -84,17 +84,18 @@ func (r *Report) scoreSeries(e *Experiment, group string) []chart.Series {
 // lossPanels draws the loss by epoch of the run with the most epochs.
 func (r *Report) lossPanels(e *Experiment) []chart.Line {
 	var longest *Detail
+	var group string
 	for i := range e.Cells {
 		d := r.detail(&e.Cells[i])
 		if d != nil && len(d.Epochs) > 0 && (longest == nil || d.Epochs[len(d.Epochs)-1] > longest.Epochs[len(longest.Epochs)-1]) {
-			longest = d
+			longest, group = d, e.Cells[i].Group
 		}
 	}
 	if longest == nil {
 		return nil
 	}
 	return []chart.Line{{
-		Title: "Loss", X: chart.Axis{Label: e.XLabel}, Y: chart.Axis{Label: "loss"},
+		Title: group + ", loss", X: chart.Axis{Label: e.XLabel}, Y: chart.Axis{Label: "loss"},
 		Series: []chart.Series{{Name: "loss", X: longest.Epochs, Y: longest.Losses}},
 	}}
 }
