@@ -95,8 +95,8 @@ func (d *drawing) writeStyle(b *bytes.Buffer, width float64) {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString(`@media screen and (prefers-color-scheme:dark){
-.chart text{fill:#e6edf3}
+	b.WriteString("@media screen and (prefers-color-scheme:dark){\n") //nolint:misspell // the name that CSS has
+	b.WriteString(`.chart text{fill:#e6edf3}
 .chart .muted text{fill:#9198a1}
 .chart .grid{stroke:#30363d}
 .chart .axis{stroke:#6e7681}

@@ -21,7 +21,7 @@ const heading = 1.15
 // escape returns s as XML text. What XML cannot hold becomes U+FFFD.
 func escape(s string) string {
 	var b bytes.Buffer
-	xml.EscapeText(&b, []byte(s)) // a Buffer never fails
+	_ = xml.EscapeText(&b, []byte(s)) // a Buffer never fails
 	return b.String()
 }
 
@@ -70,7 +70,7 @@ func fit(s string, most float64) string {
 // wrap breaks s into lines of at most the given width, between words.
 func wrap(s string, most float64) []string {
 	var lines []string
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		if n := len(lines) - 1; n >= 0 && textWidth(lines[n]+" "+word) <= most {
 			lines[n] += " " + word
 		} else {
