@@ -415,6 +415,8 @@ func bounds() Experiment {
 	add(handwritten4, "complete", complete(handwritten4))
 	add(handwritten4, "incomplete", split())
 	add(handwritten4, "incomplete, view completion", completed())
+	// The aggregation that stays farthest below the paper.
+	add(handwritten4, "complete, max", complete(handwritten4).With("fusion=max"))
 	return e
 }
 
