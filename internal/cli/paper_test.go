@@ -14,7 +14,7 @@ import (
 // has nothing to do with leaves.
 func leaves(t *testing.T, dir string) {
 	t.Helper()
-	args := []string{"synth", "-o", dir, "--samples", "60", "--classes", "4", "--views", "3", "--dims", "4", "--noise", "0.3"}
+	args := []string{"synth", "-o", dir, "--samples", "160", "--classes", "4", "--views", "3", "--dims", "4", "--noise", "0.3"}
 	if err := run(t.Context(), args, new(bytes.Buffer), new(bytes.Buffer)); err != nil {
 		t.Fatal(err)
 	}
