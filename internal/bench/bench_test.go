@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/dataset"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -32,17 +31,7 @@ func write(t *testing.T, folder, file string, views int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels := make([]int64, len(set.Labels))
-	for i, l := range set.Labels {
-		labels[i] = int64(l)
-	}
-	z := npy.NewWriter(f)
-	for i, v := range set.Views {
-		if err := z.Add(fmt.Sprint("view", i), []int{v.Samples, v.Dims}, v.Data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(z.Add("labels", []int{len(labels)}, labels), z.Close(), f.Close()); err != nil {
+	if err := errors.Join(dataset.Write(f, set.Views, set.Labels), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -109,14 +109,7 @@ func benchSetsFunc(ctx context.Context, out, stderr io.Writer, o benchSetsOption
 	}
 	markdown := r.markdown()
 	if dir != nil {
-		err := dir.stage(ctx, name, func(w io.Writer) error {
-			_, err := io.WriteString(w, markdown)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if err := dir.commit(); err != nil {
+		if err := dir.write(ctx, name, []byte(markdown)); err != nil {
 			return err
 		}
 	}

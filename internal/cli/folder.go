@@ -94,6 +94,18 @@ func (f *folder) stage(ctx context.Context, name string, content func(io.Writer)
 	return nil
 }
 
+// write writes a text file and commits it.
+func (f *folder) write(ctx context.Context, name string, text []byte) error {
+	err := f.stage(ctx, name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return f.commit()
+}
+
 // commit gives all staged files their names, replacing older files.
 func (f *folder) commit() error {
 	for _, s := range f.staged {

@@ -84,19 +84,9 @@ func benchPaperFunc(ctx context.Context, out, stderr io.Writer, o benchPaperOpti
 			return err
 		}
 	}
-	save := func(name string, text []byte) error {
-		err := dir.stage(ctx, name, func(w io.Writer) error {
-			_, err := w.Write(text)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return dir.commit()
-	}
 	plan := &paper.Plan{
 		Folder: o.data, Experiments: paper.Experiments(), Quick: o.quick,
-		Save:   func(text []byte) error { return save(stem+".json", text) },
+		Save:   func(text []byte) error { return dir.write(ctx, stem+".json", text) },
 		Status: func(s paper.Status) { say(stderr, paperStatus(s)) },
 	}
 	r, err := plan.Run(ctx, known)
@@ -121,10 +111,10 @@ func benchPaperFunc(ctx context.Context, out, stderr io.Writer, o benchPaperOpti
 	if err != nil {
 		return err
 	}
-	if err := save(stem+".json", numbers); err != nil {
+	if err := dir.write(ctx, stem+".json", numbers); err != nil {
 		return err
 	}
-	if err := save(stem+".md", []byte(page)); err != nil {
+	if err := dir.write(ctx, stem+".md", []byte(page)); err != nil {
 		return err
 	}
 	if o.json {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/dataset"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -101,7 +101,9 @@ func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
 	if err != nil {
 		return err
 	}
-	err = dir.stage(ctx, "synth.npz", func(w io.Writer) error { return writeSet(w, set) })
+	err = dir.stage(ctx, "synth.npz", func(w io.Writer) error {
+		return dataset.Write(w, set.Views, set.Labels)
+	})
 	if err != nil {
 		return err
 	}
@@ -145,24 +147,6 @@ func fieldsToFlags(err error) error {
 		words = append(words, field, "--"+strings.ToLower(field))
 	}
 	return fmt.Errorf("%s", strings.NewReplacer(words...).Replace(err.Error()))
-}
-
-// writeSet writes a .npz file.
-func writeSet(w io.Writer, set *synth.Set) error {
-	z := npy.NewWriter(w)
-	for i, v := range set.Views {
-		if err := z.Add(fmt.Sprint("view", i), []int{v.Samples, v.Dims}, v.Data); err != nil {
-			return err
-		}
-	}
-	labels := make([]int64, len(set.Labels))
-	for i, l := range set.Labels {
-		labels[i] = int64(l)
-	}
-	if err := z.Add("labels", []int{len(labels)}, labels); err != nil {
-		return err
-	}
-	return z.Close()
 }
 
 func newSynthReport(cfg synth.Config, set *synth.Set) *synthReport {

@@ -2,12 +2,11 @@ package paper
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/dataset"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -23,17 +22,7 @@ func write(t *testing.T, folder, file string, views int, noise float64, seed uin
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels := make([]int64, len(set.Labels))
-	for i, l := range set.Labels {
-		labels[i] = int64(l)
-	}
-	z := npy.NewWriter(f)
-	for i, v := range set.Views {
-		if err := z.Add(fmt.Sprint("view", i), []int{v.Samples, v.Dims}, v.Data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(z.Add("labels", []int{len(labels)}, labels), z.Close(), f.Close()); err != nil {
+	if err := errors.Join(dataset.Write(f, set.Views, set.Labels), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -168,52 +167,35 @@ const pseudoStream = 100
 // restarts is the number of descents of k-means.
 const restarts = 10
 
-// pseudo returns, by view, the clusters that k-means finds; -1 for samples that lack
-// the view. Rows are scaled to length 1 where cosines are compared.
+// pseudo returns, by view, the clusters that k-means finds among the rows that the
+// similarities compare; -1 for samples without one.
 func (d *data) pseudo(ctx context.Context, views []*mvclust.View, opt mvclust.Options) ([][]int, error) {
 	random := rand.New(rand.NewPCG(opt.Seed, pseudoStream))
-	cosine := len(opt.Metrics) == 0 || opt.Metrics[0] == similarity.Cosine
+	metric := similarity.Cosine
+	if len(opt.Metrics) > 0 {
+		metric = opt.Metrics[0] // options has one for all
+	}
 	var labels [][]int
 	for _, v := range views {
-		v = v.Scaled(opt.Scale)
-		of := make([]int, v.Samples)
-		var rows [][]float32
-		var samples []int
-		for i := range v.Samples {
-			of[i] = -1
-			if v.Has(i) {
-				row := v.Row(i)
-				if cosine {
-					row = unit(row)
-				}
-				rows, samples = append(rows, row), append(samples, i)
-			}
+		space, err := similarity.NewSpace(v.Scaled(opt.Scale), metric, nil)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([][]float32, space.Count())
+		for r := range rows {
+			rows[r] = space.Row(r)
 		}
 		found, err := kmeans.Find(ctx, rows, min(d.names, len(rows)), restarts, opt.Threads, random)
 		if err != nil {
 			return nil, err
 		}
-		for at, i := range samples {
-			of[i] = found.Labels[at]
+		of := slices.Repeat([]int{-1}, v.Samples)
+		for r, l := range found.Labels {
+			of[space.Sample(r)] = l
 		}
 		labels = append(labels, of)
 	}
 	return labels, nil
-}
-
-// unit returns the row at length 1, and zeros as they are.
-func unit(row []float32) []float32 {
-	sum := 0.0
-	for _, x := range row {
-		sum += float64(x) * float64(x)
-	}
-	out := slices.Clone(row)
-	if length := math.Sqrt(sum); length > 0 {
-		for i, x := range row {
-			out[i] = float32(float64(x) / length)
-		}
-	}
-	return out
 }
 
 // errCandidates ends a run of which only the candidate pairs are wanted.
