@@ -158,19 +158,26 @@ func Example_stages() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pairs := pair.Union(lists)
+	pairs, err := pair.Union(ctx, []*neighbour.Lists{lists}, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
 	similarities, err := pairs.Similarities(ctx, []*similarity.Space{space}, 0, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 
 	// A model of one's own in place of packages probability and posterior.
-	p := make([]float64, pairs.Len())
+	p := make([]float32, pairs.Len())
 	for t, w := range similarities[0] {
-		p[t] = 1 / (1 + math.Exp(10*(0.6-float64(w))))
+		p[t] = float32(1 / (1 + math.Exp(10*(0.6-float64(w)))))
 	}
 
-	refined, err := refine.Graph(ctx, graph.FromPairs(pairs, p), refine.Settings{Neighbours: 50}, 0, nil)
+	fused, err := graph.FromPairs(ctx, pairs, p, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	refined, err := refine.Graph(ctx, fused, refine.Settings{Neighbours: 50}, 0, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

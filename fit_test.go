@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/pair"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
 	"github.com/mvclust/mvclust/probability"
@@ -186,7 +189,7 @@ func TestResult(t *testing.T) {
 		index, weight := got.Graph.Of(i)
 		for e, j := range index {
 			if got.Labels[j] == l && int(j) > i {
-				p := max(partition.DefaultClip, min(weight[e], 1-partition.DefaultClip))
+				p := max(partition.DefaultClip, min(float64(weight[e]), 1-partition.DefaultClip))
 				loss += math.Log(1-p) - math.Log(p)
 			}
 		}
@@ -206,6 +209,61 @@ func TestResult(t *testing.T) {
 	}
 	if len(got.Model.Functions) != 3 || len(got.Model.Curve) != got.Options.Learning.Epochs+1 {
 		t.Errorf("%d functions after %d epochs", len(got.Model.Functions), len(got.Model.Curve)-1)
+	}
+}
+
+// TestStages does by hand, with all similarities at once, what Fit does. Without
+// refinement, the graph shows the probability of every pair.
+func TestStages(t *testing.T) {
+	set := mixed(t)
+	opt := mvclust.Options{
+		Neighbours: 20, Candidates: 60,
+		Posterior: posterior.Settings{Completion: true},
+		Order:     make([]int, set.Views[0].Samples),
+	}
+	for i := range opt.Order {
+		opt.Order[i] = i
+	}
+
+	must := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	spaces, lists := make([]*similarity.Space, len(set.Views)), make([]*neighbour.Lists, len(set.Views))
+	for m, v := range set.Views {
+		var err error
+		spaces[m], err = similarity.NewSpace(v, similarity.Cosine, nil)
+		must(err)
+		lists[m], err = neighbour.Search(t.Context(), spaces[m], opt.Candidates, 1, nil)
+		must(err)
+	}
+	pairs, err := pair.Union(t.Context(), lists, 1)
+	must(err)
+	similarities, err := pairs.Similarities(t.Context(), spaces, 1, nil)
+	must(err)
+	model, err := probability.Learn(t.Context(), similarities, probability.Settings{}, 1, nil)
+	must(err)
+	estimator, err := posterior.New(model, opt.Posterior)
+	must(err)
+	p, err := estimator.Pairs(t.Context(), similarities, 1, nil)
+	must(err)
+	for _, opt.Refinement = range []refine.Settings{
+		{WithoutPaths: true, WithoutCoNeighbours: true},
+		{Neighbours: 20, Rounds: 2},
+	} {
+		got := fit(t, set.Views, opt)
+		fused, err := graph.FromPairs(t.Context(), pairs, p, 1)
+		must(err)
+		refined, err := refine.Graph(t.Context(), fused, opt.Refinement, 1, nil)
+		must(err)
+		if got.Trace.Pairs != pairs.Len() || !reflect.DeepEqual(got.Model, model) || !reflect.DeepEqual(got.Graph, refined) {
+			t.Errorf("%+v: Fit finds %d pairs and %d edges, its stages %d and %d, or they weigh them otherwise", opt.Refinement, got.Trace.Pairs, got.Trace.Edges, pairs.Len(), refined.Edges())
+		}
+		if !slices.Equal(got.Confidence, partition.Confidence(refined, got.Labels)) {
+			t.Errorf("%+v: Fit has other confidences than its stages", opt.Refinement)
+		}
 	}
 }
 
@@ -253,7 +311,7 @@ func TestResolvedOptions(t *testing.T) {
 		},
 		Posterior:  posterior.Settings{Clip: posterior.DefaultClip},
 		Refinement: refine.Settings{Neighbours: 20, Rounds: 1},
-		Partition:  partition.Settings{Sweeps: partition.DefaultSweeps, Clip: partition.DefaultClip},
+		Partition:  partition.Settings{Sweeps: partition.DefaultSweeps, Levels: 1, Clip: partition.DefaultClip},
 		Order:      got.Order, // drawn
 		Threads:    3,
 	}
@@ -313,10 +371,11 @@ func TestThreads(t *testing.T) {
 		Metrics:    []similarity.Metric{similarity.Cosine, similarity.Cosine, similarity.L3},
 		Posterior:  posterior.Settings{Completion: true},
 		Refinement: refine.Settings{Rounds: 2},
+		Partition:  partition.Settings{Levels: 3},
 	}
 	opt.Threads = 1
 	one := timeless(fit(t, set.Views, opt))
-	for _, threads := range []int{2, 8} {
+	for _, threads := range []int{2, 8, 1000} {
 		opt.Threads = threads
 		if got := timeless(fit(t, set.Views, opt)); !reflect.DeepEqual(got, one) {
 			t.Errorf("%d threads give another result than one", threads)

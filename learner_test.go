@@ -15,24 +15,34 @@ import (
 	"github.com/mvclust/mvclust/synth"
 )
 
-// TestLearnerLearns has a Learner do what Fit does without one.
+// TestLearnerLearns has a Learner do what Fit does without one, which looks only at
+// the pairs that it learns from.
 func TestLearnerLearns(t *testing.T) {
 	set := mixed(t)
-	opt := mvclust.Options{Neighbours: 20, Posterior: posterior.Settings{Fusion: posterior.Asymmetric, Completion: true}}
-	want := timeless(fit(t, set.Views, opt))
-	opt.Learner = func(ctx context.Context, _ [][2]int32, w [][]float32) (*probability.Model, error) {
-		return probability.Learn(ctx, w, opt.Learning, 1, nil)
-	}
-	got := timeless(fit(t, set.Views, opt))
-	if got.Options.Learning.Segments != 0 {
-		t.Errorf("Learning has %d segments, and was not used", got.Options.Learning.Segments)
-	}
-	if got.Options.Learner == nil {
-		t.Error("the options of the result lack the learner")
-	}
-	got.Options.Learner, got.Options.Learning = nil, want.Options.Learning
-	if !reflect.DeepEqual(got, want) {
-		t.Error("the result differs")
+	for _, pairs := range []int{0, 1, 500} {
+		opt := mvclust.Options{
+			Neighbours: 20,
+			Learning:   probability.Settings{Pairs: pairs},
+			Posterior:  posterior.Settings{Fusion: posterior.Asymmetric, Completion: true},
+		}
+		want := timeless(fit(t, set.Views, opt))
+		opt.Learner = func(ctx context.Context, all [][2]int32, w [][]float32) (*probability.Model, error) {
+			if len(all) <= 500 {
+				t.Errorf("%d pairs are too few to choose from", len(all))
+			}
+			return probability.Learn(ctx, w, opt.Learning, 1, nil)
+		}
+		got := timeless(fit(t, set.Views, opt))
+		if got.Options.Learning.Segments != 0 {
+			t.Errorf("Learning has %d segments, and was not used", got.Options.Learning.Segments)
+		}
+		if got.Options.Learner == nil {
+			t.Error("the options of the result lack the learner")
+		}
+		got.Options.Learner, got.Options.Learning = nil, want.Options.Learning
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d pairs: the result differs", pairs)
+		}
 	}
 }
 

@@ -124,15 +124,15 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, similarities, err := r.pairs(lists, spaces)
+	pairs, err := r.pairs(lists)
 	if err != nil {
 		return nil, err
 	}
-	model, err := r.learn(pairs, similarities)
+	model, err := r.learn(pairs, spaces)
 	if err != nil {
 		return nil, err
 	}
-	fused, err := r.fuse(model, pairs, similarities)
+	fused, err := r.fuse(model, pairs, spaces)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.result(model, refined, found), nil
+	return r.result(model, refined, found)
 }
 
 // run is one call of Fit. The stages work on renumbered samples, sample Order[i]
@@ -294,23 +294,28 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	return lists, err
 }
 
-func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space) (*pair.Set, [][]float32, error) {
-	pairs := pair.Union(lists...)
-	r.trace.Pairs = pairs.Len()
-	var similarities [][]float32
-	err := r.stage(StagePairs, pairs.Len(), func(progress func(int)) (err error) {
-		similarities, err = pairs.Similarities(r.ctx, spaces, r.opt.Threads, progress)
+func (r *run) pairs(lists []*neighbour.Lists) (*pair.Set, error) {
+	var pairs *pair.Set
+	err := r.stage(StagePairs, 1, func(func(int)) (err error) {
+		pairs, err = pair.Union(r.ctx, lists, r.opt.Threads)
 		return err
 	})
-	return pairs, similarities, err
+	if err == nil {
+		r.trace.Pairs = pairs.Len()
+	}
+	return pairs, err
 }
 
-func (r *run) learn(pairs *pair.Set, similarities [][]float32) (*probability.Model, error) {
+func (r *run) learn(pairs *pair.Set, spaces []*similarity.Space) (*probability.Model, error) {
 	if r.opt.Learner != nil {
-		return r.askLearner(pairs, similarities)
+		return r.askLearner(pairs, spaces)
 	}
 	var model *probability.Model
-	err := r.stage(StageLearn, r.opt.Learning.Epochs, func(progress func(int)) (err error) {
+	err := r.stage(StageLearn, r.opt.Learning.Epochs, func(progress func(int)) error {
+		similarities, err := pairs.Thin(r.opt.Learning.Pairs).Similarities(r.ctx, spaces, r.opt.Threads, nil)
+		if err != nil {
+			return err
+		}
 		model, err = probability.Learn(r.ctx, similarities, r.opt.Learning, r.opt.Threads, progress)
 		return err
 	})
@@ -322,9 +327,13 @@ func (r *run) learn(pairs *pair.Set, similarities [][]float32) (*probability.Mod
 }
 
 // askLearner has the caller's Learner in the place of probability.Learn.
-func (r *run) askLearner(pairs *pair.Set, similarities [][]float32) (*probability.Model, error) {
+func (r *run) askLearner(pairs *pair.Set, spaces []*similarity.Space) (*probability.Model, error) {
 	var model *probability.Model
-	err := r.stage(StageLearn, 1, func(func(int)) (err error) {
+	err := r.stage(StageLearn, 1, func(func(int)) error {
+		similarities, err := pairs.Similarities(r.ctx, spaces, r.opt.Threads, nil)
+		if err != nil {
+			return err
+		}
 		if model, err = r.opt.Learner(r.ctx, r.numbered(pairs), similarities); err != nil {
 			return err
 		}
@@ -338,7 +347,7 @@ func (r *run) numbered(pairs *pair.Set) [][2]int32 {
 	list := make([][2]int32, 0, pairs.Len())
 	for p := range pairs.Samples() {
 		a := int32(r.opt.Order[p])
-		for _, q := range pairs.Second[pairs.Offsets[p]:pairs.Offsets[p+1]] {
+		for _, q := range pairs.Of(p) {
 			b := int32(r.opt.Order[q])
 			list = append(list, [2]int32{min(a, b), max(a, b)})
 		}
@@ -364,19 +373,35 @@ func (r *run) checkModel(model *probability.Model) error {
 	return &OptionError{Option: "learner", Problem: problem}
 }
 
-func (r *run) fuse(model *probability.Model, pairs *pair.Set, similarities [][]float32) (*graph.Graph, error) {
+// part is how many pairs are compared and fused at a time: few against all pairs of a
+// large run, whose similarities are never held all at once.
+const part = 1 << 22
+
+func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similarity.Space) (*graph.Graph, error) {
 	var fused *graph.Graph
 	err := r.stage(StageFuse, pairs.Len(), func(progress func(int)) error {
 		estimator, err := posterior.New(model, r.opt.Posterior)
 		if err != nil {
 			return err
 		}
-		p, err := estimator.Pairs(r.ctx, similarities, r.opt.Threads, progress)
-		if err != nil {
-			return err
+		p := make([]float32, 0, pairs.Len())
+		for lo, hi := 0, 0; lo < pairs.Samples(); lo = hi {
+			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < part; {
+				hi++
+			}
+			similarities, err := pairs.Part(lo, hi).Similarities(r.ctx, spaces, r.opt.Threads, nil)
+			if err != nil {
+				return err
+			}
+			some, err := estimator.Pairs(r.ctx, similarities, r.opt.Threads, nil)
+			if err != nil {
+				return err
+			}
+			p = append(p, some...)
+			progress(len(p))
 		}
-		fused = graph.FromPairs(pairs, p)
-		return nil
+		fused, err = graph.FromPairs(r.ctx, pairs, p, r.opt.Threads)
+		return err
 	})
 	return fused, err
 }
@@ -393,7 +418,7 @@ func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {
 func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 	r.trace.Edges = refined.Edges()
 	var found *partition.Result
-	err := r.stage(StagePartition, r.opt.Partition.Sweeps, func(progress func(int)) (err error) {
+	err := r.stage(StagePartition, r.opt.Partition.Steps(), func(progress func(int)) (err error) {
 		found, err = partition.Find(r.ctx, refined, r.opt.Partition, r.random(partitionStream), progress)
 		return err
 	})
@@ -402,13 +427,17 @@ func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 
 // result numbers everything as the views do. All sums are formed before: what
 // they come to depends, in the last bit, on the order.
-func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) *Result {
+func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) (*Result, error) {
 	n := len(r.opt.Order)
+	numbered, err := refined.Renumber(r.ctx, r.opt.Order, r.opt.Threads)
+	if err != nil {
+		return nil, err
+	}
 	result := &Result{
 		Labels:     make([]int, n),
 		Confidence: make([]float64, n),
 		Model:      model,
-		Graph:      refined.Renumber(r.opt.Order),
+		Graph:      numbered,
 		Options:    r.opt,
 	}
 	confidence := partition.Confidence(refined, found.Labels)
@@ -425,5 +454,5 @@ func (r *run) result(model *probability.Model, refined *graph.Graph, found *part
 	}
 	r.trace.Sweeps = found.Sweeps
 	result.Trace = r.trace
-	return result
+	return result, nil
 }

@@ -65,7 +65,11 @@ func TestSampleOrder(t *testing.T) {
 		if !slices.Equal(confidence, one.Confidence) {
 			t.Error("the confidences differ")
 		}
-		if !reflect.DeepEqual(one.Graph.Renumber(to), two.Graph) {
+		renumbered, err := one.Graph.Renumber(t.Context(), to, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(renumbered, two.Graph) {
 			t.Error("the graphs differ")
 		}
 		if !reflect.DeepEqual(one.Model, two.Model) || !reflect.DeepEqual(one.Trace.Sweeps, two.Trace.Sweeps) {

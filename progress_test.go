@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/refine"
 )
@@ -24,6 +25,7 @@ func TestProgress(t *testing.T) {
 	set := mixed(t)
 	for name, opt := range map[string]mvclust.Options{
 		"standard":     {Refinement: refine.Settings{Rounds: 3}},
+		"levels":       {Partition: partition.Settings{Sweeps: 2, Levels: 5}},
 		"steps missed": {Learning: probability.Settings{Untrained: true}, Refinement: refine.Settings{WithoutPaths: true, WithoutCoNeighbours: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,11 +71,14 @@ func TestProgress(t *testing.T) {
 			want := map[mvclust.Stage]int{
 				mvclust.StagePrepare:    len(set.Views),
 				mvclust.StageNeighbours: rows,
-				mvclust.StagePairs:      got.Trace.Pairs,
+				mvclust.StagePairs:      1,
 				mvclust.StageLearn:      got.Options.Learning.Epochs,
 				mvclust.StageFuse:       got.Trace.Pairs,
 				mvclust.StageRefine:     got.Options.Refinement.Steps() * set.Views[0].Samples,
 				mvclust.StagePartition:  got.Options.Partition.Sweeps,
+			}
+			if levels := got.Options.Partition.Levels; levels > 1 { // the samples come once more
+				want[mvclust.StagePartition] *= levels + 1
 			}
 			if !reflect.DeepEqual(totals, want) {
 				t.Errorf("the totals are %v, want %v", totals, want)

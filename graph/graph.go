@@ -2,8 +2,11 @@
 package graph
 
 import (
+	"cmp"
+	"context"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/pair"
 )
 
@@ -13,11 +16,12 @@ import (
 //
 //	Index[Offsets[i]:Offsets[i+1]], ascending, with Weight at the same places;
 //
-// every edge is stored from both of its ends, and there are no loops.
+// every edge is stored from both of its ends, and there are no loops. Weights have
+// 32 bits: of all that a run holds, the edges take the most memory.
 type Graph struct {
 	Offsets []int
 	Index   []int32
-	Weight  []float64
+	Weight  []float32
 }
 
 // Samples returns the number of nodes.
@@ -27,14 +31,14 @@ func (g *Graph) Samples() int { return max(0, len(g.Offsets)-1) }
 func (g *Graph) Edges() int { return len(g.Index) / 2 }
 
 // Of returns the neighbours of sample i and the weights of the edges to them.
-func (g *Graph) Of(i int) (index []int32, weight []float64) {
+func (g *Graph) Of(i int) (index []int32, weight []float32) {
 	lo, hi := g.Offsets[i], g.Offsets[i+1]
 	return g.Index[lo:hi], g.Weight[lo:hi]
 }
 
 // Between returns the weight of the edge between samples i and j, and whether
 // there is one.
-func (g *Graph) Between(i, j int) (float64, bool) {
+func (g *Graph) Between(i, j int) (float32, bool) {
 	index, weight := g.Of(i)
 	at, ok := slices.BinarySearch(index, int32(j))
 	if !ok {
@@ -44,65 +48,92 @@ func (g *Graph) Between(i, j int) (float64, bool) {
 }
 
 // FromPairs returns the graph whose edges are the pairs of set, weighted by
-// weight[t] for pair number t.
-func FromPairs(set *pair.Set, weight []float64) *Graph {
+// weight[t] for pair number t, or by 0 where weight is nil. The result does not depend
+// on threads; 0 stands for GOMAXPROCS. The only error is the context's own.
+func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int) (*Graph, error) {
 	n := set.Samples()
 	g := &Graph{Offsets: make([]int, n+1)}
 	for p := range n {
-		for t := set.Offsets[p]; t < set.Offsets[p+1]; t++ {
-			g.Offsets[p+1]++
-			g.Offsets[set.Second[t]+1]++
+		row := set.Of(p)
+		g.Offsets[p+1] += len(row)
+		for _, q := range row {
+			g.Offsets[q+1]++
 		}
 	}
 	for i := range n {
 		g.Offsets[i+1] += g.Offsets[i]
 	}
-	g.Index, g.Weight = make([]int32, g.Offsets[n]), make([]float64, g.Offsets[n])
+	g.Index, g.Weight = make([]int32, g.Offsets[n]), make([]float32, g.Offsets[n])
 	fill := slices.Clone(g.Offsets[:n])
-	put := func(i, j int32, w float64) {
-		g.Index[fill[i]], g.Weight[fill[i]] = j, w
-		fill[i]++
-	}
-	// Going through p in order, row q receives its lower neighbours p in order,
-	// and all of them before row q itself adds its higher ones.
-	for p := range n {
-		for t := set.Offsets[p]; t < set.Offsets[p+1]; t++ {
-			put(int32(p), set.Second[t], weight[t])
-			put(set.Second[t], int32(p), weight[t])
+	// Every thread goes through all pairs and fills rows of its own. Going through p
+	// in order, row q receives its lower neighbours p in order, and all of them before
+	// row q itself adds its higher ones.
+	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+		for p := 0; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
+			row, from := set.Of(p), set.Offsets[p]
+			if p >= lo {
+				at := fill[p]
+				copy(g.Index[at:], row)
+				if weight != nil {
+					copy(g.Weight[at:], weight[from:from+len(row)])
+				}
+			}
+			for t, q := range row {
+				if int(q) < lo || int(q) >= hi {
+					continue
+				}
+				at := fill[q]
+				fill[q]++
+				g.Index[at] = int32(p)
+				if weight != nil {
+					g.Weight[at] = weight[from+t]
+				}
+			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	return g
+	return g, nil
 }
 
 // Renumber returns the graph in which sample order[i] stands for sample i of g;
-// order is a permutation of the samples.
-func (g *Graph) Renumber(order []int) *Graph {
+// order is a permutation of the samples. The only error is the context's own.
+func (g *Graph) Renumber(ctx context.Context, order []int, threads int) (*Graph, error) {
 	n := g.Samples()
 	from := make([]int, n)
 	for i, to := range order {
 		from[to] = i
 	}
 	out := &Graph{
-		Offsets: make([]int, 1, n+1),
-		Index:   make([]int32, 0, len(g.Index)),
-		Weight:  make([]float64, 0, len(g.Weight)),
+		Offsets: make([]int, n+1),
+		Index:   make([]int32, len(g.Index)),
+		Weight:  make([]float32, len(g.Weight)),
+	}
+	for to := range n {
+		out.Offsets[to+1] = out.Offsets[to] + g.Offsets[from[to]+1] - g.Offsets[from[to]]
 	}
 	type edge struct {
 		to     int32
-		weight float64
+		weight float32
 	}
-	var row []edge
-	for to := range n {
-		row = row[:0]
-		index, weight := g.Of(from[to])
-		for e, j := range index {
-			row = append(row, edge{int32(order[j]), weight[e]})
+	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		var row []edge
+		for to := lo; to < hi; to++ {
+			row = row[:0]
+			index, weight := g.Of(from[to])
+			for e, j := range index {
+				row = append(row, edge{int32(order[j]), weight[e]})
+			}
+			slices.SortFunc(row, func(a, b edge) int { return cmp.Compare(a.to, b.to) })
+			index, weight = out.Of(to)
+			for e, x := range row {
+				index[e], weight[e] = x.to, x.weight
+			}
 		}
-		slices.SortFunc(row, func(a, b edge) int { return int(a.to) - int(b.to) })
-		for _, e := range row {
-			out.Index, out.Weight = append(out.Index, e.to), append(out.Weight, e.weight)
-		}
-		out.Offsets = append(out.Offsets, len(out.Index))
+	})
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return out, nil
 }

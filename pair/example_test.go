@@ -37,7 +37,11 @@ func ExampleUnion() {
 		}
 		spaces, lists = append(spaces, s), append(lists, l)
 	}
-	pairs := pair.Union(lists...)
+	pairs, err := pair.Union(ctx, lists, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	w, err := pairs.Similarities(ctx, spaces, 0, nil)
 	if err != nil {
 		fmt.Println(err)
@@ -53,4 +57,32 @@ func ExampleUnion() {
 	// 0 2 -5 -2
 	// 1 2 -4 -7
 	// 2 3 -2 NaN
+}
+
+// The pairs of four samples, of which every other one is kept.
+func ExampleSet_Thin() {
+	pairs := &pair.Set{Offsets: []int{0, 3, 5, 6, 6}, Second: []int32{1, 2, 3, 2, 3, 3}}
+	thin := pairs.Thin(3)
+	for p := range thin.Samples() {
+		fmt.Println(p, thin.Of(p))
+	}
+	// Output:
+	// 0 [1 3]
+	// 1 [3]
+	// 2 []
+	// 3 []
+}
+
+// The pairs of samples 1 and 2 with later ones.
+func ExampleSet_Part() {
+	pairs := &pair.Set{Offsets: []int{0, 3, 5, 6, 6}, Second: []int32{1, 2, 3, 2, 3, 3}}
+	part := pairs.Part(1, 3)
+	for p := range part.Samples() {
+		fmt.Println(p, part.Of(p))
+	}
+	// Output:
+	// 0 []
+	// 1 [2 3]
+	// 2 [3]
+	// 3 []
 }

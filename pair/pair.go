@@ -29,41 +29,97 @@ func (s *Set) Samples() int { return max(0, len(s.Offsets)-1) }
 // Len returns the number of pairs.
 func (s *Set) Len() int { return len(s.Second) }
 
+// Of returns the partners q > p of p, ascending.
+func (s *Set) Of(p int) []int32 { return s.Second[s.Offsets[p]:s.Offsets[p+1]] }
+
 // Union returns the pairs of which one is a neighbour of the other in at least
-// one view. It needs at least one view's lists, all over the same samples.
-func Union(lists ...*neighbour.Lists) *Set {
+// one of lists. There must be at least one, and all over the same samples. The
+// result does not depend on threads; 0 stands for GOMAXPROCS. The only error is the
+// context's own.
+func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, error) {
 	n := len(lists[0].Offsets) - 1
 	start := make([]int, n+1)
-	each(lists, n, func(p, _ int32) { start[p+1]++ })
+	each(ctx, lists, n, func(p, _ int32) { start[p+1]++ })
 	for i := range n {
 		start[i+1] += start[i]
 	}
 	second, fill := make([]int32, start[n]), slices.Clone(start)
-	each(lists, n, func(p, q int32) {
-		second[fill[p]] = q
-		fill[p]++
+	count := make([]int, n)
+	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+		each(ctx, lists, n, func(p, q int32) {
+			if int(p) >= lo && int(p) < hi {
+				second[fill[p]] = q
+				fill[p]++
+			}
+		})
+		for p := lo; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
+			row := second[start[p]:start[p+1]]
+			slices.Sort(row)
+			count[p] = len(slices.Compact(row))
+		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	s := &Set{Offsets: make([]int, n+1)}
 	kept := second[:0]
 	for p := range n {
-		row := second[start[p]:start[p+1]]
-		slices.Sort(row)
-		kept = append(kept, slices.Compact(row)...)
+		kept = append(kept, second[start[p]:start[p]+count[p]]...)
 		s.Offsets[p+1] = len(kept)
 	}
 	s.Second = slices.Clip(kept)
-	return s
+	return s, nil
 }
 
-// each calls do once for every entry of every list, the lower sample first.
-func each(lists []*neighbour.Lists, n int, do func(p, q int32)) {
+// each calls do once for every entry of every list, the lower sample first, until ctx
+// is done.
+func each(ctx context.Context, lists []*neighbour.Lists, n int, do func(p, q int32)) {
 	for _, l := range lists {
 		for i := range int32(n) {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return
+			}
 			for _, j := range l.Of(int(i)) {
 				do(min(i, j), max(i, j))
 			}
 		}
 	}
+}
+
+// Thin returns the set itself where it has at most most pairs, or else most of its
+// pairs, evenly spaced.
+func (s *Set) Thin(most int) *Set {
+	if s.Len() <= most {
+		return s
+	}
+	thin := &Set{Offsets: make([]int, len(s.Offsets)), Second: make([]int32, most)}
+	p := 0
+	for k := range most {
+		t := Spaced(k, most, s.Len())
+		for t >= s.Offsets[p+1] {
+			p++
+			thin.Offsets[p] = k
+		}
+		thin.Second[k] = s.Second[t]
+	}
+	for p++; p < len(thin.Offsets); p++ {
+		thin.Offsets[p] = most
+	}
+	return thin
+}
+
+// Spaced returns the number of the k-th of n pairs evenly spaced among all.
+func Spaced(k, n, all int) int {
+	return int(int64(k) * int64(all) / int64(n)) // the product may leave a 32-bit int
+}
+
+// Part returns the pairs whose lower sample is in [lo, hi).
+func (s *Set) Part(lo, hi int) *Set {
+	part := &Set{Offsets: make([]int, len(s.Offsets)), Second: s.Second[s.Offsets[lo]:s.Offsets[hi]]}
+	for p := lo; p < len(s.Offsets); p++ {
+		part.Offsets[p] = s.Offsets[min(p, hi)] - s.Offsets[lo]
+	}
+	return part
 }
 
 // Similarities returns the similarity of every pair in every view, by view and

@@ -25,9 +25,10 @@ func Confidence(g *graph.Graph, labels []int) []float64 {
 		index, weight := g.Of(i)
 		unlinked := 1.0
 		for e, j := range index {
-			q[labels[j]] += weight[e]
+			p := float64(weight[e])
+			q[labels[j]] += p
 			if labels[j] == own {
-				unlinked *= 1 - weight[e]
+				unlinked *= 1 - p
 			}
 		}
 		next := 0.0

@@ -18,9 +18,9 @@ func confidence(g *graph.Graph, labels []int, i int) float64 {
 		if !ok {
 			continue
 		}
-		q[labels[j]] += p
+		q[labels[j]] += float64(p)
 		if labels[j] == labels[i] {
-			wrong *= 1 - p
+			wrong *= 1 - float64(p)
 		}
 	}
 	own, next := q[labels[i]], 0.0
@@ -40,7 +40,7 @@ func TestConfidenceFormula(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 50 {
 			n := 1 + r.IntN(40)
-			g := random(r, n, r.Float64(), weight)
+			g := random(t, r, n, r.Float64(), weight)
 			labels := make([]int, n)
 			for i := range labels {
 				labels[i] = r.IntN(1 + n/4)
@@ -68,10 +68,10 @@ func TestConfidenceByHand(t *testing.T) {
 		{0, 1}: 0.5, {0, 2}: 0.5, // 0 has no other links
 		{1, 3}: 0.25,               // 1 is drawn to the other cluster as well
 		{2, 3}: 0.25, {2, 4}: 0.25, // 2 as much to either
-		{3, 4}: 0.4, // 3 more to the first cluster
-		{4, 5}: 0.2, // 5 has links, but not into its cluster
+		{3, 4}: 0.375, // 3 more to the first cluster
+		{4, 5}: 0.125, // 5 has links, but not into its cluster
 	}
-	g := build(6, func(i, j int) float64 {
+	g := build(t, 6, func(i, j int) float64 {
 		if p, ok := links[[2]int{i, j}]; ok {
 			return p
 		}
@@ -81,8 +81,8 @@ func TestConfidenceByHand(t *testing.T) {
 		1 - 0.5*0.5,
 		0.5 * (0.5 - 0.25) / (0.5 + 0.25),
 		0,
-		0, // 0.4 against 0.25 + 0.25
-		0.4 * (0.4 - 0.25) / (0.4 + 0.25),
+		0, // 0.375 against 0.25 + 0.25
+		0.375 * (0.375 - 0.25) / (0.375 + 0.25),
 		0,
 	}
 	for i, got := range Confidence(g, labels) {
@@ -95,7 +95,7 @@ func TestConfidenceByHand(t *testing.T) {
 // TestConfidenceExtremes has certain links into one cluster, no samples, and
 // samples without any link.
 func TestConfidenceExtremes(t *testing.T) {
-	sure := build(4, func(_, _ int) float64 { return 1 })
+	sure := build(t, 4, func(_, _ int) float64 { return 1 })
 	if got := Confidence(sure, []int{0, 0, 0, 0}); !slices.Equal(got, []float64{1, 1, 1, 1}) {
 		t.Errorf("certain links give %v", got)
 	}
@@ -105,11 +105,11 @@ func TestConfidenceExtremes(t *testing.T) {
 	if got := Confidence(sure, []int{0, 1, 0, 1}); got[0] != 0 {
 		t.Errorf("one certain link against two gives %v", got)
 	}
-	none := build(3, func(_, _ int) float64 { return -1 })
+	none := build(t, 3, func(_, _ int) float64 { return -1 })
 	if got := Confidence(none, []int{0, 0, 0}); !slices.Equal(got, make([]float64, 3)) {
 		t.Errorf("no links give %v", got)
 	}
-	if got := Confidence(build(0, nil), nil); len(got) != 0 {
+	if got := Confidence(build(t, 0, nil), nil); len(got) != 0 {
 		t.Errorf("no samples give %v", got)
 	}
 }

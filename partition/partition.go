@@ -15,8 +15,12 @@ import (
 
 // Settings steer the search. The zero value gives the defaults.
 type Settings struct {
-	// Sweeps bounds the passes over the samples. 0 stands for DefaultSweeps.
+	// Sweeps bounds the passes over the samples, or clusters, of every level. 0 stands
+	// for DefaultSweeps.
 	Sweeps int
+	// Levels bounds how often the clusters that were found are taken as wholes and
+	// moved in their turn. 0 stands for 1, Algorithm 1, which moves samples alone.
+	Levels int
 	// Clip keeps a probability within [Clip, 1-Clip], so that one edge cannot
 	// outweigh all others. 0 stands for DefaultClip.
 	Clip float64
@@ -32,13 +36,25 @@ const (
 func (s *Settings) Resolve() error {
 	return option.First(
 		option.Default("sweeps", &s.Sweeps, DefaultSweeps, 1, 1_000_000),
+		option.Default("levels", &s.Levels, 1, 1, 100),
 		option.Default("edge-clip", &s.Clip, DefaultClip, 1e-12, 0.49),
 	)
 }
 
-// Sweep is one pass over the samples.
+// Steps returns how many sweeps Find makes at most: over the samples, over the clusters
+// of every higher level, and over the samples once more.
+func (s Settings) Steps() int {
+	if s.Levels > 1 {
+		return s.Sweeps * (s.Levels + 1)
+	}
+	return s.Sweeps
+}
+
+// Sweep is one pass over the samples or, on higher levels, over clusters.
 type Sweep struct {
-	// Moves counts the samples that changed cluster.
+	// Level is 0 where samples were moved, 1 where clusters of them were, and so on.
+	Level int `json:"level"`
+	// Moves counts what changed cluster.
 	Moves int `json:"moves"`
 	// Objective is the value of Eq. pi_loss after the sweep, up to its constant.
 	Objective float64 `json:"objective"`
@@ -56,92 +72,164 @@ type Result struct {
 // Find starts from singletons and moves one sample at a time, in an order drawn
 // anew for every sweep from random, to the cluster among those of its neighbours
 // that lowers Eq. pi_loss most, or out into one of its own, until nothing moves.
+// With several levels, it then moves whole clusters in the same way, clusters of
+// those, and so on, and, where any have moved, samples once more.
 //
 // Eq. pi_loss adds log(P(e=0)/P(e=1)) over the pairs within clusters. Only edges
 // of g enter the sum; the cost of joining a cluster is thus a sum over a
 // sample's edges, and a sweep takes time in proportion to their number.
+// progress, if not nil, is called after every sweep with their number so far.
 func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
-	n := g.Samples()
-	s := singletons(g, set.Clip)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+	f := &finder{ctx: ctx, set: set, random: random, progress: progress}
+	nodes, err := edgesOf(ctx, g, set.Clip)
+	if err != nil {
+		return nil, err
 	}
-	r := &Result{}
-	for sweep := range set.Sweeps {
-		random.Shuffle(n, func(a, b int) { order[a], order[b] = order[b], order[a] })
-		moves := 0
-		for at, i := range order {
-			if at%1024 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if s.move(i) {
-				moves++
-			}
+	samples := singletons(nodes)
+	if _, err := f.descend(0, samples); err != nil {
+		return nil, err
+	}
+	merged := slices.Clone(samples.label)
+	below, of := samples, merged // of: sample -> node of the level below
+	for level := 1; level < set.Levels; level++ {
+		number := below.compact()
+		for i, cluster := range of {
+			of[i] = number[cluster]
 		}
-		r.Sweeps = append(r.Sweeps, Sweep{moves, s.objective()})
-		if progress != nil {
-			progress(sweep + 1)
+		clusters := singletons(below.collapse(number))
+		moves, err := f.descend(level, clusters)
+		if err != nil {
+			return nil, err
+		}
+		for i, node := range of {
+			of[i] = clusters.label[node]
 		}
 		if moves == 0 {
 			break
 		}
+		below = clusters
 	}
-	r.Labels = Number(s.label)
-	return r, nil
+	if below != samples {
+		samples.assign(merged)
+		if _, err := f.descend(0, samples); err != nil {
+			return nil, err
+		}
+	}
+	return &Result{Number(samples.label), f.sweeps}, nil
+}
+
+// finder is one search.
+type finder struct {
+	ctx      context.Context
+	set      Settings
+	random   *rand.Rand
+	progress func(sweep int)
+	sweeps   []Sweep
+}
+
+// descend moves the nodes of s until nothing moves and returns the number of moves.
+func (f *finder) descend(level int, s *state) (moves int, err error) {
+	order := make([]int32, len(s.label))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	for range f.set.Sweeps {
+		f.random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		now := 0
+		for at, i := range order {
+			if at%1024 == 0 && f.ctx.Err() != nil {
+				return 0, f.ctx.Err()
+			}
+			if s.move(int(i)) {
+				now++
+			}
+		}
+		f.sweeps = append(f.sweeps, Sweep{level, now, s.objective()})
+		if f.progress != nil {
+			f.progress(len(f.sweeps))
+		}
+		if moves += now; now == 0 {
+			break
+		}
+	}
+	return moves, nil
+}
+
+// edges are what may be within clusters: between nodes, which are samples or clusters
+// of them. Those of node i are offsets[i] to offsets[i+1].
+type edges struct {
+	offsets []int
+	to      []int32
+	cost    []float64 // what the edge adds to the loss when within a cluster
+	within  float64   // the cost of what is within the nodes
+}
+
+// edgesOf returns the edges between the samples of g.
+func edgesOf(ctx context.Context, g *graph.Graph, clip float64) (*edges, error) {
+	e := &edges{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
+	for i := range g.Samples() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
+			p := min(max(float64(g.Weight[at]), clip), 1-clip)
+			e.cost[at] = math.Log((1 - p) / p)
+		}
+	}
+	return e, nil
 }
 
 // state is the partition while it is being searched.
 type state struct {
-	g       *graph.Graph
-	cost    []float64 // by edge: what it adds to the loss when within a cluster
-	label   []int32   // sample -> cluster
-	size    []int32   // cluster -> samples
+	edges
+	label   []int32   // node -> cluster
+	size    []int32   // cluster -> nodes
 	free    []int32   // clusters that have become empty
-	joining []float64 // scratch, by cluster: the sum of a sample's costs to it
+	joining []float64 // scratch, by cluster: the sum of a node's costs to it
 	touched []int32   // scratch: clusters in joining
 }
 
-// singletons returns the partition of g in which every sample is alone.
-func singletons(g *graph.Graph, clip float64) *state {
-	n := g.Samples()
-	s := &state{g: g, cost: make([]float64, len(g.Weight)), label: make([]int32, n), size: make([]int32, n), joining: make([]float64, n)}
-	for e, p := range g.Weight {
-		p = min(max(p, clip), 1-clip)
-		s.cost[e] = math.Log((1 - p) / p)
-	}
+// singletons returns the partition in which every node is alone.
+func singletons(e *edges) *state {
+	n := len(e.offsets) - 1
+	s := &state{edges: *e, label: make([]int32, n), size: make([]int32, n), joining: make([]float64, n)}
 	for i := range n {
 		s.label[i], s.size[i] = int32(i), 1
 	}
 	return s
 }
 
-// move puts sample i where it costs least and reports whether that is elsewhere.
+// assign makes label the partition.
+func (s *state) assign(label []int32) {
+	copy(s.label, label)
+	clear(s.size)
+	for _, c := range label {
+		s.size[c]++
+	}
+	s.free = s.free[:0]
+	for c, size := range s.size {
+		if size == 0 {
+			s.free = append(s.free, int32(c))
+		}
+	}
+}
+
+// move puts node i where it costs least and reports whether that is elsewhere.
 // Staying wins ties, then the lower cluster number.
 func (s *state) move(i int) bool {
-	lo, hi := s.g.Offsets[i], s.g.Offsets[i+1]
 	own := s.label[i]
-	s.touched = s.touched[:0]
-	for e := lo; e < hi; e++ {
-		c := s.label[s.g.Index[e]]
-		if s.joining[c] == 0 {
-			s.touched = append(s.touched, c)
-		}
-		s.joining[c] += s.cost[e]
-	}
+	s.sum(i)
 	best, least := own, s.joining[own]
 	for _, c := range s.touched {
 		if x := s.joining[c]; x < least || x == least && best != own && c < best {
 			best, least = c, x
 		}
 	}
-	for _, c := range s.touched {
-		s.joining[c] = 0
-	}
-	if least > 0 { // better off alone; only a sample in company can pay
+	s.forget()
+	if least > 0 { // better off alone; only a node in company can pay
 		best = s.free[len(s.free)-1]
 		s.free = s.free[:len(s.free)-1]
 	}
@@ -156,17 +244,82 @@ func (s *state) move(i int) bool {
 	return true
 }
 
+// sum adds up in joining what node i's edges cost, by the cluster that they lead to.
+func (s *state) sum(i int) {
+	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
+		c := s.label[s.to[e]]
+		if s.joining[c] == 0 {
+			s.touched = append(s.touched, c)
+		}
+		s.joining[c] += s.cost[e]
+	}
+}
+
+// forget makes joining zeros again.
+func (s *state) forget() {
+	for _, c := range s.touched {
+		s.joining[c] = 0
+	}
+	s.touched = s.touched[:0]
+}
+
 // objective returns Eq. pi_loss over the edges, without its constant.
 func (s *state) objective() float64 {
 	sum := 0.0
-	for i := range s.label {
-		for e := s.g.Offsets[i]; e < s.g.Offsets[i+1]; e++ {
-			if s.label[s.g.Index[e]] == s.label[i] {
+	for i, c := range s.label {
+		for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
+			if s.label[s.to[e]] == c {
 				sum += s.cost[e]
 			}
 		}
 	}
-	return sum / 2
+	return s.within + sum/2
+}
+
+// compact numbers the clusters that are not empty from 0 and returns the numbers.
+func (s *state) compact() []int32 {
+	number, next := make([]int32, len(s.size)), int32(0)
+	for c, size := range s.size {
+		if size > 0 {
+			number[c] = next
+			next++
+		}
+	}
+	return number
+}
+
+// collapse returns the edges between the clusters, which become nodes of the given
+// numbers: an edge costs what those between members of the two add up to.
+func (s *state) collapse(number []int32) *edges {
+	members := make([]int32, len(s.label)) // by cluster
+	start := make([]int, len(s.size)+1)
+	for c, size := range s.size {
+		start[c+1] = start[c] + int(size)
+	}
+	fill := slices.Clone(start)
+	for i, c := range s.label {
+		members[fill[c]] = int32(i)
+		fill[c]++
+	}
+	out := &edges{offsets: []int{0}, within: s.objective()}
+	for c := range s.size {
+		if s.size[c] == 0 {
+			continue
+		}
+		for _, i := range members[start[c]:start[c+1]] {
+			s.sum(int(i))
+		}
+		for _, d := range s.touched {
+			// A sum that passed through 0 is listed again.
+			if cost := s.joining[d]; int(d) != c && cost != 0 {
+				out.to, out.cost = append(out.to, number[d]), append(out.cost, cost)
+				s.joining[d] = 0
+			}
+		}
+		s.forget()
+		out.offsets = append(out.offsets, len(out.to))
+	}
+	return out
 }
 
 // Number renames labels to 0, 1, ... by falling size of their clusters and, among

@@ -179,7 +179,7 @@ func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e
 // on threads; 0 stands for GOMAXPROCS. progress, if not nil, is called with the
 // number of pairs done. It is an error if the views are not as many as the model's,
 // if one has not one similarity per pair, or if ctx is done.
-func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float64, error) {
+func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float32, error) {
 	if len(similarities) == 0 || len(similarities) != len(e.model.Functions) {
 		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.model.Functions))
 	}
@@ -188,13 +188,13 @@ func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads
 			return nil, fmt.Errorf("view %d has %d similarities where view 0 has %d; pass one per pair, NaN where the pair lacks the view", m, len(w), len(similarities[0]))
 		}
 	}
-	out := make([]float64, len(similarities[0]))
+	out := make([]float32, len(similarities[0]))
 	tick := parallel.Counter(progress)
 	err := parallel.Blocks(ctx, threads, len(out), 4096, func(_, lo, hi int) {
 		p := make([]float64, len(similarities))
 		for t := lo; t < hi; t++ {
 			e.Views(p, func(m int) float32 { return similarities[m][t] })
-			out[t] = e.Fuse(p)
+			out[t] = float32(e.Fuse(p))
 		}
 		tick(hi - lo)
 	})

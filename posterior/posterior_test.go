@@ -428,7 +428,7 @@ func TestPairs(t *testing.T) {
 	for _, fusion := range fusions() {
 		for _, completion := range []bool{false, true} {
 			e := estimator(t, model, Settings{Fusion: fusion, Completion: completion})
-			var first []float64
+			var first []float32
 			for _, threads := range []int{1, 2, 8, 0} {
 				done := []int{0}
 				got, err := e.Pairs(t.Context(), w, threads, func(n int) { done = append(done, n) })
@@ -446,10 +446,37 @@ func TestPairs(t *testing.T) {
 				}
 			}
 			for i, got := range first {
-				want := e.Fuse(views(e, []float32{w[0][i], w[1][i], w[2][i], w[3][i]}))
+				want := float32(e.Fuse(views(e, []float32{w[0][i], w[1][i], w[2][i], w[3][i]})))
 				if got != want || !(got >= 0 && got <= 1) {
 					t.Fatalf("%v: pair %d has %v, by itself %v", fusion, i, got, want)
 				}
+			}
+		}
+	}
+}
+
+// TestPairsOfParts holds that the probability of a pair does not depend on the others:
+// what is fused in parts is what is fused at once.
+func TestPairsOfParts(t *testing.T) {
+	model, w := sample(t, 10_000, 3)
+	for _, fusion := range fusions() {
+		e := estimator(t, model, Settings{Fusion: fusion, Completion: true})
+		whole, err := e.Pairs(t.Context(), w, 2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int{1000, 4096, 7000, 10_000} {
+			var parts []float32
+			for lo := 0; lo < len(whole); lo += size {
+				hi := min(lo+size, len(whole))
+				part, err := e.Pairs(t.Context(), [][]float32{w[0][lo:hi], w[1][lo:hi], w[2][lo:hi]}, 2, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts = append(parts, part...)
+			}
+			if !slices.Equal(parts, whole) {
+				t.Errorf("%v: parts of %d pairs have other probabilities than all at once", fusion, size)
 			}
 		}
 	}

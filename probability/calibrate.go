@@ -1,6 +1,10 @@
 package probability
 
-import "context"
+import (
+	"context"
+
+	"github.com/mvclust/mvclust/pair"
+)
 
 // Calibrate fits the functions to labelled pairs, every view on its own: f^(m) is the
 // share of pairs of one class in each segment, Eq. f_function, made rising by isotonic
@@ -33,7 +37,7 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 			if k%4096 == 0 && ctx.Err() != nil {
 				break
 			}
-			if i >= 0 && same(m, spaced(k, n, all)) {
+			if i >= 0 && same(m, pair.Spaced(k, n, all)) {
 				f[m][i]++
 			}
 		}

@@ -20,6 +20,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/mvclust/mvclust/pair"
 )
 
 // Losses are the parts of the loss at one epoch.
@@ -160,13 +162,8 @@ func every(similarities [][]float32, most int) [][]float32 {
 	for m, w := range similarities {
 		taken[m] = make([]float32, most)
 		for k := range taken[m] {
-			taken[m][k] = w[spaced(k, most, pairs)]
+			taken[m][k] = w[pair.Spaced(k, most, pairs)]
 		}
 	}
 	return taken
-}
-
-// spaced returns the number of the k-th of n pairs evenly spaced among all.
-func spaced(k, n, all int) int {
-	return int(int64(k) * int64(all) / int64(n)) // the product may leave a 32-bit int
 }

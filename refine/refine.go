@@ -3,13 +3,15 @@
 package refine
 
 import (
-	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/pair"
 )
 
 // Settings steer the refinement. But for Neighbours, which has no default, the
@@ -48,8 +50,10 @@ func (s Settings) Steps() int {
 	return steps
 }
 
-// Graph applies the refinement to g, which it does not change. progress, if not
-// nil, is called with the number of samples done, each counted once per step.
+// Graph applies the refinement to g, which it takes over: the edges of g are left in
+// another order. progress, if not nil, is called with the number of samples done, each
+// counted once per step. The result does not depend on threads; 0 stands for
+// GOMAXPROCS. The only errors are those of Settings.Resolve and the context's own.
 func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*graph.Graph, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
@@ -63,18 +67,34 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 		before += g.Samples()
 		return func(done int) { progress(from + done) }
 	}
+	rounds := set.Rounds
+	if set.WithoutCoNeighbours {
+		rounds = 0
+	}
+	var near *lists
 	var err error
-	if !set.WithoutPaths {
-		if g, err = Paths(ctx, g, threads, offset()); err != nil {
-			return nil, err
-		}
+	switch {
+	case set.WithoutPaths && rounds == 0:
+		return g, nil
+	case set.WithoutPaths:
+		near, err = nearest(ctx, g, set.Neighbours, threads)
+	case rounds == 0:
+		return Paths(ctx, g, threads, offset())
+	default:
+		// The weights that paths give are never held all at once: all that is
+		// asked of them is which are the largest of every sample.
+		near, err = paths(ctx, g, set.Neighbours, threads, offset())
 	}
-	for round := 0; round < set.Rounds && !set.WithoutCoNeighbours; round++ {
-		if g, err = CoNeighbours(ctx, g, set.Neighbours, threads, offset()); err != nil {
-			return nil, err
+	for round := 0; err == nil; {
+		if g, err = near.coNeighbours(ctx, threads, offset()); err != nil {
+			break
 		}
+		if round++; round == rounds {
+			return g, nil
+		}
+		near, err = nearest(ctx, g, set.Neighbours, threads)
 	}
-	return g, nil
+	return nil, err
 }
 
 // Paths returns the graph in which every edge is at least as probable as the
@@ -83,39 +103,101 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 //	P(i,j) = max(P(i,j), max over h of P(i,h) P(h,j))
 //
 // All detours are taken in g itself, so the result does not depend on the order
-// of the samples. progress, if not nil, is called with the number of samples done.
+// of the samples. g is not changed. progress, if not nil, is called with the number
+// of samples done.
 func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
-	n := g.Samples()
-	near, err := nearest(ctx, g, n, threads)
-	if err != nil {
+	ranked := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
+	if err := rank(ctx, ranked, threads); err != nil {
 		return nil, err
 	}
-	out := &graph.Graph{Offsets: g.Offsets, Index: g.Index, Weight: make([]float64, len(g.Weight))}
-	err = each(ctx, n, threads, progress, func(i int, row []float64) {
-		index, weight := g.Of(i)
-		for e, h := range index {
-			row[h] = weight[e]
-		}
-		best := out.Weight[g.Offsets[i]:g.Offsets[i+1]]
-		for e, j := range index {
-			// The list of j begins with j itself, the direct way, and goes on by
-			// falling weight: no detour is more probable than its second step.
-			theirs, step := near.Of(int(j))
-			for l, h := range theirs {
-				if step[l] <= best[e] {
-					break
-				}
-				best[e] = max(best[e], row[h]*step[l])
-			}
-		}
-		for _, h := range index {
-			row[h] = 0
+	out := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: make([]float32, len(g.Weight))}
+	err := detours(ctx, ranked, threads, progress, func(s *scratch, i int) {
+		index, weight := out.Of(i)
+		byWeight, _ := ranked.Of(i)
+		for e, j := range byWeight {
+			at, _ := slices.BinarySearch(index, j)
+			weight[at] = s.best[e]
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// paths returns every sample's k nearest neighbours after path propagation. It
+// reorders the edges of g.
+func paths(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*lists, error) {
+	if err := rank(ctx, g, threads); err != nil {
+		return nil, err
+	}
+	l := newLists(g, k)
+	err := detours(ctx, g, threads, progress, func(s *scratch, i int) {
+		index, _ := g.Of(i)
+		l.pick(i, index, s.best, s)
+	})
+	return l, err
+}
+
+// rank puts the edges of every sample in the order of falling weight and, among
+// equals, rising number.
+func rank(ctx context.Context, g *graph.Graph, threads int) error {
+	return parallel.Blocks(ctx, threads, g.Samples(), 256, func(_, lo, hi int) {
+		var keys []uint64
+		for i := lo; i < hi; i++ {
+			index, weight := g.Of(i)
+			keys = sorted(keys, index, weight)
+			for e, x := range keys {
+				index[e], weight[e] = unkey(x)
+			}
+		}
+	})
+}
+
+// sorted returns, in the place of keys, a key for every edge, those of the largest
+// weight first and, among equals, those to the lowest number.
+func sorted(keys []uint64, index []int32, weight []float32) []uint64 {
+	keys = keys[:0]
+	for e, j := range index {
+		// The bits of a positive number rise with it.
+		keys = append(keys, uint64(^math.Float32bits(weight[e]))<<32|uint64(j))
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// unkey returns the edge that a key stands for.
+func unkey(x uint64) (index int32, weight float32) {
+	return int32(uint32(x)), math.Float32frombits(^uint32(x >> 32))
+}
+
+// detours calls do with every sample i of g, whose edges are ranked, when best holds
+// the weights that paths give to its edges, in their order.
+func detours(ctx context.Context, g *graph.Graph, threads int, progress func(done int), do func(s *scratch, i int)) error {
+	return each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
+		index, weight := g.Of(i)
+		s.best = append(s.best[:0], weight...)
+		for e, h := range index {
+			s.row[h] = weight[e]
+		}
+		for e, j := range index {
+			// No detour is more probable than its second step, by falling weight, after
+			// the best first one.
+			theirs, step := g.Of(int(j))
+			most := weight[e]
+			for l, h := range theirs {
+				if weight[0]*step[l] <= most {
+					break
+				}
+				most = max(most, s.row[h]*step[l])
+			}
+			s.best[e] = most
+		}
+		for _, h := range index {
+			s.row[h] = 0
+		}
+		do(s, i)
+	})
 }
 
 // CoNeighbours returns the graph of co-neighbour probabilities, Eq. pb_optknn:
@@ -127,126 +209,156 @@ func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done 
 //
 // A sample counts among its own neighbours, with P(i,i) = 1, and beside its k
 // others. The result has an edge wherever one sample is among the other's k
-// nearest. progress, if not nil, is called with the number of samples done.
+// nearest. g is not changed. progress, if not nil, is called with the number of
+// samples done.
 func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*graph.Graph, error) {
-	n := g.Samples()
 	near, err := nearest(ctx, g, k, threads)
 	if err != nil {
 		return nil, err
 	}
-	out := near.edges()
-	out.Weight = make([]float64, len(out.Index))
-	err = each(ctx, n, threads, progress, func(i int, listed []float64) {
-		mine, _ := near.Of(i)
-		for _, h := range mine {
-			listed[h] = 1
-		}
-		for e := out.Offsets[i]; e < out.Offsets[i+1]; e++ {
-			// The half of the common sum that j gives, for now.
-			theirs, weight := near.Of(int(out.Index[e]))
-			for l, h := range theirs {
-				out.Weight[e] += listed[h] * weight[l]
-			}
-		}
-		for _, h := range mine {
-			listed[h] = 0
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	near.join(out)
-	return out, nil
+	return near.coNeighbours(ctx, threads, progress)
 }
 
-// each calls do for every sample i, with n zeros to write to that do turns back
-// into zeros.
-func each(ctx context.Context, n, threads int, progress func(done int), do func(i int, row []float64)) error {
-	rows := make([][]float64, min(parallel.Threads(threads), n))
+// scratch is one thread's.
+type scratch struct {
+	row  []float32 // one zero per sample, to be left as such
+	best []float32
+	keys []uint64
+}
+
+// each calls do for every sample i.
+func each(ctx context.Context, n, threads int, progress func(done int), do func(s *scratch, i int)) error {
+	scratches := make([]scratch, min(parallel.Threads(threads), n))
 	tick := parallel.Counter(progress)
-	return parallel.Blocks(ctx, threads, n, 16, func(worker, lo, hi int) {
-		if rows[worker] == nil {
-			rows[worker] = make([]float64, n)
+	return parallel.Blocks(ctx, threads, n, 64, func(worker, lo, hi int) {
+		s := &scratches[worker]
+		if s.row == nil {
+			s.row = make([]float32, n)
 		}
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			do(i, rows[worker])
+			do(s, i)
 		}
 		tick(hi - lo)
 	})
 }
 
-// lists holds every sample's nearest neighbours in a graph, itself first.
+// lists holds every sample's nearest neighbours in a graph, itself first. There is
+// room for the same number of each sample.
 type lists struct {
-	graph.Graph
-	sum []float64 // of a sample's weights
+	room   int
+	length []int32
+	index  []int32
+	weight []float32
+	sum    []float32 // of a sample's weights
+}
+
+// newLists has room for k neighbours of every sample of g, or as many as it has.
+func newLists(g *graph.Graph, k int) *lists {
+	n, most := g.Samples(), 0
+	for i := range n {
+		most = max(most, g.Offsets[i+1]-g.Offsets[i])
+	}
+	room := 1 + max(0, min(k, most))
+	return &lists{room, make([]int32, n), make([]int32, n*room), make([]float32, n*room), make([]float32, n)}
+}
+
+// of returns the neighbours of sample i.
+func (l *lists) of(i int) (index []int32, weight []float32) {
+	lo, hi := i*l.room, i*l.room+int(l.length[i])
+	return l.index[lo:hi], l.weight[lo:hi]
 }
 
 // nearest picks each sample's k edges of the largest weight, among equals the
 // one to the lower number. Edges of weight 0 are no neighbours.
 func nearest(ctx context.Context, g *graph.Graph, k, threads int) (*lists, error) {
-	n := g.Samples()
-	l := &lists{sum: make([]float64, n)}
-	l.Offsets = make([]int, n+1)
-	for i := range n {
-		_, weight := g.Of(i)
-		positive := 0
-		for _, w := range weight {
-			if w > 0 {
-				positive++
-			}
-		}
-		l.Offsets[i+1] = l.Offsets[i] + 1 + max(0, min(k, positive))
-	}
-	l.Index, l.Weight = make([]int32, l.Offsets[n]), make([]float64, l.Offsets[n])
-	err := parallel.Blocks(ctx, threads, n, 256, func(_, lo, hi int) {
-		var order []int
+	l := newLists(g, k)
+	err := parallel.Blocks(ctx, threads, g.Samples(), 256, func(_, lo, hi int) {
+		var s scratch
 		for i := lo; i < hi; i++ {
 			index, weight := g.Of(i)
-			order = order[:0]
-			for e := range index {
-				order = append(order, e)
-			}
-			slices.SortFunc(order, func(a, b int) int {
-				return cmp.Or(cmp.Compare(weight[b], weight[a]), a-b)
-			})
-			at := l.Offsets[i]
-			l.Index[at], l.Weight[at], l.sum[i] = int32(i), 1, 1
-			for _, e := range order[:l.Offsets[i+1]-at-1] {
-				at++
-				l.Index[at], l.Weight[at] = index[e], weight[e]
-				l.sum[i] += weight[e]
-			}
+			l.pick(i, index, weight, &s)
 		}
 	})
 	return l, err
 }
 
+// pick fills the list of sample i from its edges.
+func (l *lists) pick(i int, index []int32, weight []float32, s *scratch) {
+	at := i * l.room
+	l.index[at], l.weight[at] = int32(i), 1
+	l.length[i] = 1
+	sum := 1.0
+	s.keys = sorted(s.keys, index, weight)
+	for _, x := range s.keys[:min(len(s.keys), l.room-1)] {
+		j, w := unkey(x)
+		if w == 0 {
+			break
+		}
+		at++
+		l.index[at], l.weight[at] = j, w
+		l.length[i]++
+		sum += float64(w)
+	}
+	l.sum[i] = float32(sum)
+}
+
+// coNeighbours is CoNeighbours on the nearest neighbours.
+func (l *lists) coNeighbours(ctx context.Context, threads int, progress func(done int)) (*graph.Graph, error) {
+	out, err := l.edges(ctx, threads)
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, len(l.length), threads, progress, func(s *scratch, i int) {
+		mine, _ := l.of(i)
+		for _, h := range mine {
+			s.row[h] = 1
+		}
+		index, half := out.Of(i)
+		for e, j := range index {
+			// The half of the common sum that j gives, for now.
+			theirs, weight := l.of(int(j))
+			sum := 0.0
+			for t, h := range theirs {
+				sum += float64(s.row[h] * weight[t])
+			}
+			half[e] = float32(sum)
+		}
+		for _, h := range mine {
+			s.row[h] = 0
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.join(out)
+	return out, nil
+}
+
 // edges returns the graph, still without weights, that joins every sample to
 // those on its list.
-func (l *lists) edges() *graph.Graph {
-	n := l.Samples()
-	both := make([][]int32, n)
-	for i := range n {
-		index, _ := l.Of(i)
-		for _, j := range index[1:] {
-			both[i] = append(both[i], j)
-			both[j] = append(both[j], int32(i))
-		}
+func (l *lists) edges(ctx context.Context, threads int) (*graph.Graph, error) {
+	others := &neighbour.Lists{Offsets: make([]int, len(l.length)+1)}
+	for i, length := range l.length {
+		others.Offsets[i+1] = others.Offsets[i] + int(length) - 1
 	}
-	g := &graph.Graph{Offsets: make([]int, n+1)}
-	for i, row := range both {
-		slices.Sort(row)
-		g.Index = append(g.Index, slices.Compact(row)...)
-		g.Offsets[i+1] = len(g.Index)
+	others.Index = make([]int32, others.Offsets[len(l.length)])
+	for i := range l.length {
+		index, _ := l.of(i)
+		copy(others.Of(i), index[1:])
 	}
-	return g
+	pairs, err := pair.Union(ctx, []*neighbour.Lists{others}, threads)
+	if err != nil {
+		return nil, err
+	}
+	return graph.FromPairs(ctx, pairs, nil, threads)
 }
 
 // join turns the halves of the common sum, stored at either end of every edge
 // of g, into the probability. Every half is added up along one list, by falling
-// weight, and so is the whole list. That makes the two ends equal to the last
-// bit, keeps the result from depending on the samples' numbers, and bounds it by
-// 1, for a sum over part of a list cannot be rounded beyond that over all of it.
+// weight, and so is the whole list, and both are rounded alike. That makes the two
+// ends equal to the last bit, keeps the result from depending on the samples'
+// numbers, and bounds it by 1, for a sum over part of a list cannot be rounded beyond
+// that over all of it.
 func (l *lists) join(g *graph.Graph) {
 	// Going through i in order, row j meets its lower neighbours i in order.
 	back := slices.Clone(g.Offsets)
@@ -258,7 +370,7 @@ func (l *lists) join(g *graph.Graph) {
 			}
 			r := back[j]
 			back[j]++
-			p := (g.Weight[e] + g.Weight[r]) / (l.sum[i] + l.sum[j])
+			p := float32((float64(g.Weight[e]) + float64(g.Weight[r])) / (float64(l.sum[i]) + float64(l.sum[j])))
 			g.Weight[e], g.Weight[r] = p, p
 		}
 	}

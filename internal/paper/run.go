@@ -227,11 +227,11 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 		class[order[i]] = l
 	}
 	set := &pair.Set{Offsets: make([]int, 1, n+1)}
-	var weight []float64
+	var weight []float32
 	for a, row := range partners {
 		slices.Sort(row)
 		for _, b := range row {
-			w := 0.0
+			w := float32(0)
 			if class[a] == class[b] {
 				w = 1
 			}
@@ -241,7 +241,11 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 		set.Offsets = append(set.Offsets, len(set.Second))
 	}
 	opt.Refinement.Neighbours = opt.Neighbours
-	refined, err := refine.Graph(ctx, graph.FromPairs(set, weight), opt.Refinement, opt.Threads, nil)
+	truth, err := graph.FromPairs(ctx, set, weight, opt.Threads)
+	if err != nil {
+		return nil, err
+	}
+	refined, err := refine.Graph(ctx, truth, opt.Refinement, opt.Threads, nil)
 	if err != nil {
 		return nil, err
 	}

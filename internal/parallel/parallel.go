@@ -47,6 +47,15 @@ func Blocks(ctx context.Context, threads, n, block int, do func(worker, lo, hi i
 	return ctx.Err()
 }
 
+// Ranges calls do(lo, hi) at once for ranges that together cover [0, n), as many as
+// threads, but no more than there are processors: each may go through all the input
+// for its own share of the output. Unlike those of Blocks, the ranges depend on
+// threads: what do leaves behind must not.
+func Ranges(ctx context.Context, threads, n int, do func(lo, hi int)) error {
+	threads = min(Threads(threads), runtime.GOMAXPROCS(0), max(1, n))
+	return Blocks(ctx, threads, n, max(1, (n+threads-1)/threads), func(_, lo, hi int) { do(lo, hi) })
+}
+
 // Counter returns a function that adds up the work done by all threads and
 // reports the sum to progress, one call at a time. A nil progress is allowed.
 func Counter(progress func(done int)) func(n int) {

@@ -137,6 +137,72 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestRanges holds that the ranges cover every item once, that there are no more of
+// them than threads, and that they are much alike in size.
+func TestRanges(t *testing.T) {
+	for _, threads := range []int{1, 2, 3, 5, 16, 0, -1, 1000, math.MaxInt} {
+		for n := range 70 {
+			done := make([]atomic.Int32, n)
+			var calls atomic.Int64
+			err := parallel.Ranges(t.Context(), threads, n, func(lo, hi int) {
+				calls.Add(1)
+				if most := (n-1)/parallel.Threads(threads) + 1; lo >= hi || hi-lo > most {
+					t.Errorf("n=%d, threads=%d: range [%d, %d)", n, threads, lo, hi)
+				}
+				for i := lo; i < hi; i++ {
+					done[i].Add(1)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if calls.Load() > int64(parallel.Threads(threads)) {
+				t.Errorf("n=%d, threads=%d: %d ranges", n, threads, calls.Load())
+			}
+			for i := range done {
+				if times := done[i].Load(); times != 1 {
+					t.Fatalf("n=%d, threads=%d: item %d was done %d times", n, threads, i, times)
+				}
+			}
+		}
+	}
+	if err := parallel.Ranges(t.Context(), 2, -1, func(int, int) { t.Error("called") }); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRangesTogether holds that the ranges are done at one time: each waits for all.
+func TestRangesTogether(t *testing.T) {
+	for _, n := range []int{4, 5, 100} {
+		ranges := 4
+		if n == 5 {
+			ranges = 3 // of two at most
+		}
+		var all sync.WaitGroup
+		all.Add(ranges)
+		err := parallel.Ranges(t.Context(), 4, n, func(int, int) {
+			all.Done()
+			all.Wait()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRangesCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := parallel.Ranges(ctx, 3, 90, func(int, int) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	for _, n := range []int{0, 10} {
+		if err := parallel.Ranges(ctx, 2, n, func(int, int) { t.Error("called") }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d items: error %v", n, err)
+		}
+	}
+}
+
 func TestCounter(t *testing.T) {
 	parallel.Counter(nil)(3) // must do nothing
 	var sums []int
