@@ -1,6 +1,7 @@
 // Package array is the common language of the file readers: it says what a
 // file holds and hands over one array at a time, so that a large file is never
-// held twice and an array that nobody asked for is never read.
+// held twice and an array that nobody asked for is never read. The bytes come
+// from an io.ReaderAt, whose errors are passed on.
 package array
 
 // Kind says how a file stores the values of an array.
@@ -52,19 +53,42 @@ func (i Info) Len() int {
 	return n
 }
 
-// File is an open file of arrays. Its methods are not safe for concurrent use.
+// Turn puts values of a matrix, those from position at on in storage order, to
+// their places in dst, which holds the matrix in the other order: row after row
+// if it is ColumnMajor, else column after column.
+func (i Info) Turn(dst []float32, at int, vals []float32) {
+	lines, length := i.Shape[0], i.Shape[1] // as they are stored
+	if i.ColumnMajor {
+		lines, length = length, lines
+	}
+	for len(vals) > 0 {
+		line, k := at/length, at%length
+		run := vals[:min(len(vals), length-k)]
+		to := k*lines + line
+		for _, x := range run {
+			dst[to] = x
+			to += lines
+		}
+		at += len(run)
+		vals = vals[len(run):]
+	}
+}
+
+// File is a file of arrays. Its methods are not safe for concurrent use.
 type File interface {
 	// Arrays lists what the file holds, in the file's order.
 	Arrays() []Info
 	// Float32 returns the values of array i in storage order. A finite value
 	// that does not fit a float32 is an error that names its place.
 	Float32(i int) ([]float32, error)
+	// Turned returns the values of array i, which must be a matrix, as Float32
+	// does but in the other order, without holding them twice if that can be
+	// helped.
+	Turned(i int) ([]float32, error)
 	// Int64 returns the values of array i in storage order. A value that is not
 	// a whole number is an error that names its place.
 	Int64(i int) ([]int64, error)
 	// Text returns the values of array i in storage order as strings: text as
 	// it stands, whole numbers in decimal notation, others as strconv's 'g'.
 	Text(i int) ([]string, error)
-	// Close releases the file.
-	Close() error
 }

@@ -22,11 +22,11 @@ func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the method",
-		Long:  "bench measures how good the results are. Its commands say how.",
+		Long:  "bench measures how good the results are, and how fast. Its commands say how.",
 		Args:  noSuchCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchSetsCommand(), newBenchPaperCommand())
+	cmd.AddCommand(newBenchSetsCommand(), newBenchPaperCommand(), newBenchSpeedCommand())
 	return cmd
 }
 
@@ -73,7 +73,7 @@ classes.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.data, "data", filepath.Join("..", "shared", "datasets"), "folder `DIR` of the data sets")
-	f.StringVarP(&o.output, "output", "o", "", "`FILE` for the table; its folder is made where it is missing (default standard output)")
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` for the table, a section of a page of which all else stays as it is; its folder is made where it is missing (default standard output)")
 	f.BoolVar(&o.quick, "quick", false, "run one case of every file of at most 1 MiB")
 	f.BoolVar(&o.json, "json", false, "print what was measured as JSON to standard output")
 	return cmd
@@ -88,7 +88,7 @@ func benchSetsFunc(ctx context.Context, out, stderr io.Writer, o benchSetsOption
 	var dir *folder
 	name := filepath.Base(o.output)
 	if o.output != "" {
-		if dir, err = openFolder(filepath.Dir(o.output)); err != nil {
+		if dir, err = openFolder(ctx, filepath.Dir(o.output)); err != nil {
 			return err
 		}
 		defer dir.close()
@@ -109,7 +109,11 @@ func benchSetsFunc(ctx context.Context, out, stderr io.Writer, o benchSetsOption
 	}
 	markdown := r.markdown()
 	if dir != nil {
-		if err := dir.write(ctx, name, []byte(markdown)); err != nil {
+		page, err := withSection(o.output, "mvclust bench sets", markdown)
+		if err != nil {
+			return err
+		}
+		if err := dir.write(ctx, name, page); err != nil {
 			return err
 		}
 	}

@@ -25,17 +25,19 @@ const (
 )
 
 // Main runs the command line args, without the program's name, until it ends or
-// the process is told to stop, and returns the exit status. A failure is one line
-// on stderr.
+// the process is told to stop, and returns the exit status, with which the caller
+// must exit. A failure is one line on stderr.
 func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	err := run(ctx, args, stdout, stderr)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	interrupted, err := supervise(signals, patience, func(ctx context.Context) error {
+		return run(ctx, args, stdout, stderr)
+	})
 	switch {
 	case err == nil:
 		return statusDone
-	case ctx.Err() != nil:
+	case interrupted:
 		say(stderr, interruption(err)+"\n")
 		return statusInterrupted
 	default:

@@ -64,6 +64,9 @@ func demoFunc(ctx context.Context, out, stderr io.Writer, o demoOptions) error {
 			}
 			return err
 		}
+		if i == 0 {
+			defer onAbandon(ctx, func() error { return &keptError{o.output, context.Canceled} })()
+		}
 		if _, err := fmt.Fprintln(out); err != nil {
 			return printing(err)
 		}

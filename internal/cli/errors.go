@@ -39,6 +39,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			"bool": "true or false", "uint64": "a whole number of at least 0", "float64": "a number",
 			"intSlice": "whole numbers with commas between", "float64Slice": "numbers with commas between",
 			"stringSlice": "words with commas between", positiveType: "a whole number of at least 1",
+			sizeType: "a size such as 8GiB, 8GB or 512MiB",
 		}[f.Value.Type()]
 		return usagef(cmd, "--%s: %q is not %s", f.Name, invalid.GetValue(), wanted)
 	}

@@ -30,6 +30,7 @@ type fitOptions struct {
 	metrics    []string
 	seed       uint64
 	threads    positive
+	memory     size
 	params     []string
 	json       bool
 	quiet      bool
@@ -76,6 +77,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 			if !o.quiet {
 				p = newProgress(cmd.ErrOrStderr())
 				defer p.close()
+				defer onAbandon(cmd.Context(), func() error { p.close(); return nil })()
 			}
 			return fitFunc(cmd.Context(), cmd.OutOrStdout(), p, o)
 		},
@@ -93,6 +95,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
 	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")
+	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may take; one that needs more is refused before it starts (default as much as it needs)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
@@ -137,14 +140,28 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if err != nil {
 		return err
 	}
-	dir, err := openFolder(o.output)
+	dir, err := openFolder(ctx, o.output)
 	if err != nil {
 		return err
 	}
 	defer dir.close()
 
-	p.update("reading files", "files", 0, 1)
-	set, err := dataset.Load(ctx, o.sources, dataset.Options{Views: o.views, ID: o.id, Index: o.index})
+	const reading = "reading files"
+	p.update(reading, "bytes", 0, 1, 0)
+	var release func()
+	defer func() {
+		if release != nil {
+			release()
+		}
+	}()
+	set, err := dataset.Load(ctx, o.sources, dataset.Options{
+		Views: o.views, ID: o.id, Index: o.index,
+		Sides: func(samples int, dims []int) (err error) {
+			release, err = limitMemory(o.memory, opt, samples, dims)
+			return explain(err, o.sources, &dataset.Set{})
+		},
+		Progress: func(done, total int64) { p.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
+	})
 	if err != nil {
 		return err
 	}
@@ -155,8 +172,8 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 			return err
 		}
 	}
-	reading := time.Since(started)
-	p.update("reading files", "files", 1, 1)
+	readingTook := time.Since(started)
+	p.update(reading, "bytes", 1, 1, 0)
 	for _, note := range set.Notes {
 		p.note(note)
 	}
@@ -175,13 +192,13 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 
 	opt.Progress = func(s mvclust.Progress) {
 		doing, unit := stageWords(s.Stage)
-		p.update(doing, unit, s.Done, s.Total)
+		p.update(doing, unit, s.Done, s.Total, 0)
 	}
 	result, err := mvclust.Fit(ctx, set.Views, opt)
 	if err != nil {
 		return explain(err, o.sources, set)
 	}
-	r := newRunReport(&o, set, reading, result)
+	r := newRunReport(&o, set, readingTook, result)
 	r.Started = started.UTC().Truncate(time.Millisecond)
 	for _, note := range r.Notes[len(set.Notes):] {
 		p.note(note)

@@ -10,14 +10,19 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // folder is where a command leaves its files: all of them whole, or none.
 type folder struct {
-	path   string
-	made   []string // folders that did not exist, the outermost last
-	staged []staged
-	kept   bool
+	path    string
+	release func() // of abandon
+
+	mu        sync.Mutex
+	made      []string // folders that did not exist, the outermost last
+	staged    []staged
+	kept      bool
+	abandoned bool
 }
 
 // staged is a file that is complete under a passing name.
@@ -25,26 +30,37 @@ type staged struct{ temporary, name string }
 
 // openFolder makes the folder where it is missing, and makes sure that files can
 // be written to it. The caller must close it.
-func openFolder(path string) (*folder, error) {
+func openFolder(ctx context.Context, path string) (*folder, error) {
 	f := &folder{path: path}
+	f.release = onAbandon(ctx, f.abandon)
+	if err := f.open(); err != nil {
+		f.close()
+		return nil, fmt.Errorf("the output folder %s cannot be written: %w; choose another with --output", path, cause(err))
+	}
+	return f, nil
+}
+
+func (f *folder) open() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.abandoned {
+		return context.Canceled
+	}
+	path := f.path
 	for p := filepath.Clean(path); p != filepath.Dir(p); p = filepath.Dir(p) {
 		if _, err := os.Stat(p); err == nil {
 			break
 		}
 		f.made = append(f.made, p)
 	}
-	err := os.MkdirAll(path, 0o777)
-	if err == nil {
-		var probe *os.File
-		if probe, err = f.temporary("probe"); err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return err
 	}
+	probe, err := f.temporary("probe")
 	if err != nil {
-		f.close()
-		return nil, fmt.Errorf("the output folder %s cannot be written: %w; choose another with --output", path, cause(err))
+		return err
 	}
-	return f, nil
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // temporary makes a hidden file, with the permissions that the user's files have.
@@ -75,10 +91,9 @@ func (f *folder) spare(name string, inputs []string) error {
 // stage writes a file under a passing name, safely on the disk. commit gives it
 // its own.
 func (f *folder) stage(ctx context.Context, name string, content func(io.Writer) error) error {
-	file, err := f.temporary(name)
+	file, err := f.begin(name)
 	if err == nil {
-		f.staged = append(f.staged, staged{file.Name(), name})
-		w := bufio.NewWriterSize(&patient{ctx, file}, 1<<16)
+		w := bufio.NewWriterSize(&patient{ctx: ctx, file: file}, 1<<16)
 		err = errors.Join(content(w), w.Flush())
 		if err == nil {
 			err = file.Sync()
@@ -92,6 +107,20 @@ func (f *folder) stage(ctx context.Context, name string, content func(io.Writer)
 		return fmt.Errorf("%s cannot be written: %w", filepath.Join(f.path, name), cause(err))
 	}
 	return nil
+}
+
+// begin makes the file that will have the given name.
+func (f *folder) begin(name string) (*os.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.abandoned {
+		return nil, context.Canceled
+	}
+	file, err := f.temporary(name)
+	if err == nil {
+		f.staged = append(f.staged, staged{file.Name(), name})
+	}
+	return file, err
 }
 
 // write writes a text file and commits it.
@@ -108,6 +137,22 @@ func (f *folder) write(ctx context.Context, name string, text []byte) error {
 
 // commit gives all staged files their names, replacing older files.
 func (f *folder) commit() error {
+	if err := f.rename(); err != nil {
+		return err
+	}
+	if dir, err := os.Open(f.path); err == nil {
+		defer dir.Close()
+		_ = dir.Sync() // not every system can, and the files themselves are safe
+	}
+	return nil
+}
+
+func (f *folder) rename() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.abandoned {
+		return context.Canceled
+	}
 	for _, s := range f.staged {
 		path := filepath.Join(f.path, s.name)
 		if err := os.Rename(s.temporary, path); err != nil {
@@ -116,24 +161,31 @@ func (f *folder) commit() error {
 		f.kept = true
 	}
 	f.staged = nil
-	if dir, err := os.Open(f.path); err == nil {
-		defer dir.Close()
-		_ = dir.Sync() // not every system can, and the files themselves are safe
-	}
 	return nil
 }
 
 // close removes what was not committed, and the folders that were made for it.
 func (f *folder) close() {
+	f.release()
+	_ = f.abandon()
+}
+
+// abandon does so while the folder may still be in use, which fails from then on.
+func (f *folder) abandon() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.abandoned = true
 	for _, s := range f.staged {
 		_ = os.Remove(s.temporary)
 	}
+	f.staged = nil
 	if f.kept {
-		return
+		return &keptError{f.path, context.Canceled}
 	}
 	for _, p := range f.made {
 		_ = os.Remove(p) // fails, as it should, where somebody else has put a file
 	}
+	return nil
 }
 
 // cause leaves out of an error which system call it came from.
@@ -147,15 +199,24 @@ func cause(err error) error {
 	return err
 }
 
-// patient is a writer that stops when its context is done.
+// patient writes to a file until its context is done. Now and then it waits until
+// all is on the disk: nothing can end a process that waits for a whole large file.
 type patient struct {
-	ctx context.Context
-	w   io.Writer
+	ctx   context.Context
+	file  *os.File
+	loose int // bytes that may not be on the disk yet
 }
+
+const looseBytes = 32 << 20
 
 func (p *patient) Write(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return p.w.Write(b)
+	n, err := p.file.Write(b)
+	if p.loose += n; err == nil && p.loose >= looseBytes {
+		p.loose = 0
+		err = p.file.Sync()
+	}
+	return n, err
 }

@@ -20,7 +20,7 @@ func text1(s string) func(io.Writer) error {
 func TestFolder(t *testing.T) {
 	ctx, root := t.Context(), t.TempDir()
 	path := filepath.Join(root, "a", "b")
-	f, err := openFolder(path)
+	f, err := openFolder(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestFolder(t *testing.T) {
 // What is not committed goes, with the folders that were made for it.
 func TestFolderAbandoned(t *testing.T) {
 	root := t.TempDir()
-	f, err := openFolder(filepath.Join(root, "a", "b"))
+	f, err := openFolder(t.Context(), filepath.Join(root, "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestFolderKeeps(t *testing.T) {
 	made := filepath.Join(root, "made")
 	wrong := errors.New("wrong")
 	for _, path := range []string{root, made} {
-		f, err := openFolder(path)
+		f, err := openFolder(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestFolderKeeps(t *testing.T) {
 func TestFolderCancelled(t *testing.T) {
 	root := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	f, err := openFolder(filepath.Join(root, "a"))
+	f, err := openFolder(t.Context(), filepath.Join(root, "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestFolderUnusable(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "file", nil)
 	for _, path := range []string{"file", "file/below", "file/far/below", "new/\x00"} {
-		_, err := openFolder(filepath.Join(root, path))
+		_, err := openFolder(t.Context(), filepath.Join(root, path))
 		if err == nil || !strings.Contains(err.Error(), "--output") {
 			t.Errorf("%q: the error is %v", path, err)
 		}
@@ -127,7 +127,7 @@ func TestSpare(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "run.json"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	f, err := openFolder(root)
+	f, err := openFolder(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func benchPaperFunc(ctx context.Context, out, stderr io.Writer, o benchPaperOpti
 	if err != nil {
 		return err
 	}
-	dir, err := openFolder(filepath.Dir(o.output))
+	dir, err := openFolder(ctx, filepath.Dir(o.output))
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func writeFigures(ctx context.Context, path string, figures []paper.Figure) erro
 	if len(figures) == 0 {
 		return nil
 	}
-	dir, err := openFolder(path)
+	dir, err := openFolder(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +15,9 @@ import (
 
 // progress tells on stderr what is being done: on a terminal in one line that is
 // redrawn ten times a second, elsewhere in a line when a stage begins, one when
-// it ends, and one every half minute between. A nil *progress says nothing.
+// it ends, and one every half minute between. It is about the stage, save that the
+// time left is that of the whole run where that can be told. A nil *progress says
+// nothing.
 type progress struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -27,9 +31,38 @@ type progress struct {
 	begun       time.Time
 	running     bool
 	drawn       bool
+	run         estimate
 
 	stop    chan struct{}
+	ending  sync.Once
 	stopped sync.WaitGroup
+}
+
+// leastShare is the share of a run's work from which its duration can be told.
+const leastShare = 0.03
+
+// estimate foretells when a run will end.
+type estimate struct {
+	begun, told time.Time
+	share       float64       // of the work that is done
+	whole       time.Duration // from begun to the end, smoothed; 0 before it is told
+}
+
+// left returns the time to the end of the run, and whether it can be told.
+func (e *estimate) left(now time.Time) (time.Duration, bool) {
+	if e.share < leastShare || e.share > 1 {
+		return 0, false
+	}
+	elapsed := now.Sub(e.begun)
+	whole := time.Duration(float64(elapsed) / e.share)
+	if e.whole > 0 {
+		// What was told before fades over a tenth of the time that has passed, or
+		// that is left.
+		old := math.Exp(-10 * float64(now.Sub(e.told)) / float64(max(min(elapsed, whole-elapsed), 1)))
+		whole += time.Duration(old * float64(e.whole-whole))
+	}
+	e.whole, e.told = whole, now
+	return max(whole-elapsed, 0), true
 }
 
 // newProgress begins to report to w. The caller must close it.
@@ -62,8 +95,9 @@ func newProgress(w io.Writer) *progress {
 }
 
 // update says how far a stage is. A stage begins with its first update and ends
-// with the first that has done equal to total.
-func (p *progress) update(stage, unit string, done, total int) {
+// with the first that has done equal to total. share is how much of the work of the
+// whole run is done, from 0 to 1; the run begins with the last stage that begins at 0.
+func (p *progress) update(stage, unit string, done, total int, share float64) {
 	if p == nil {
 		return
 	}
@@ -71,9 +105,12 @@ func (p *progress) update(stage, unit string, done, total int) {
 	defer p.mu.Unlock()
 	if stage != p.stage {
 		p.stage, p.unit, p.begun, p.running = stage, unit, p.now(), true
+		if share == 0 {
+			p.run = estimate{begun: p.begun}
+		}
 		p.line(stage)
 	}
-	p.done, p.total = done, total
+	p.done, p.total, p.run.share = done, total, share
 	if p.running && done >= total {
 		p.running = false
 		p.line(fmt.Sprintf("%s: done in %s", stage, short(p.now().Sub(p.begun))))
@@ -96,14 +133,13 @@ func (p *progress) close() {
 	if p == nil {
 		return
 	}
-	select {
-	case <-p.stop:
-		return
-	default:
-	}
-	close(p.stop)
-	p.stopped.Wait()
-	p.clear()
+	p.ending.Do(func() {
+		close(p.stop)
+		p.stopped.Wait()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.clear()
+	})
 }
 
 // tick shows how far the stage is.
@@ -129,21 +165,33 @@ func (p *progress) line(s string) {
 
 // state says in words how far the stage is.
 func (p *progress) state() string {
-	elapsed := p.now().Sub(p.begun)
-	if p.total <= 1 || p.done == 0 {
-		return short(elapsed)
+	now := p.now()
+	elapsed := now.Sub(p.begun)
+	var s string
+	whole, known := p.run.left(now)
+	switch {
+	case p.total <= 1 || p.done == 0:
+		s = short(elapsed)
+	default:
+		speed := float64(p.done) / max(elapsed.Seconds(), 1e-3)
+		s = fmt.Sprintf("%d%%, %s", int(100*float64(p.done)/float64(p.total)), rate(speed, p.unit))
+		if !known {
+			left := time.Duration(float64(p.total-p.done) / speed * float64(time.Second))
+			s += ", " + long(left) + " left of this step"
+		}
 	}
-	rate := float64(p.done) / max(elapsed.Seconds(), 1e-3)
-	left := time.Duration(float64(p.total-p.done) / rate * float64(time.Second))
-	return fmt.Sprintf("%d%%, %.3g %s/s, %s left", 100*p.done/p.total, rate, p.unit, short(left))
+	if known {
+		s += ", " + long(whole) + " left"
+	}
+	return s
 }
 
 // draw redraws the line of a terminal.
 func (p *progress) draw() {
-	const cells = 24
+	const cells = 16
 	text := p.stage + "  "
 	if p.total > 1 {
-		full := cells * p.done / p.total
+		full := int(cells * float64(p.done) / float64(p.total))
 		text += "[" + strings.Repeat("#", full) + strings.Repeat("-", cells-full) + "] "
 	}
 	text += p.state()
@@ -174,4 +222,39 @@ func short(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
+}
+
+// long writes for people how long something will take, rounded up.
+func long(d time.Duration) string {
+	s := max(1, int(math.Ceil(d.Seconds())))
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 60*60:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d h %d min", s/(60*60), s/60%60)
+	}
+}
+
+// rate writes how many things there are in a second, to three digits.
+func rate(speed float64, unit string) string {
+	prefix := ""
+	if unit == "bytes" {
+		unit = "B"
+		for _, p := range []string{"k", "M", "G"} {
+			if speed >= 1000 {
+				speed, prefix = speed/1000, p
+			}
+		}
+	}
+	digits := fmt.Sprintf("%.3g", speed)
+	if speed >= 999.5 {
+		unit10 := math.Pow(10, math.Floor(math.Log10(speed))-2)
+		digits = strconv.FormatFloat(math.Round(speed/unit10)*unit10, 'f', 0, 64)
+		for i := len(digits) - 3; i > 0; i -= 3 {
+			digits = digits[:i] + "," + digits[i:]
+		}
+	}
+	return digits + " " + prefix + unit + "/s"
 }

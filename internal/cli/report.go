@@ -47,7 +47,7 @@ type runReport struct {
 
 	Clusters   int            `json:"clusters"`
 	Singletons int            `json:"singletons"`
-	Sizes      []int          `json:"sizes"`
+	Sizes      []int          `json:"sizes"` // of the largest clusters
 	Confidence float64        `json:"mean_confidence"`
 	Scores     *score.Scores  `json:"scores,omitempty"`
 	Functions  []viewFunction `json:"functions"`
@@ -90,6 +90,10 @@ type viewFunction struct {
 	BaseRate float64 `json:"base_rate"`
 }
 
+// mostSizes bounds the list of sizes in run.json, as there can be hundreds of
+// thousands of clusters.
+const mostSizes = 1000
+
 // newRunReport says what a run was given and what came of it.
 func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result *mvclust.Result) *runReport {
 	trace, opt := &result.Trace, &result.Options
@@ -97,7 +101,7 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 		Version: mvclust.Version, Command: "fit", Preset: o.preset, Settings: settings(opt),
 		Seed: opt.Seed, Threads: opt.Threads,
 		Pairs: trace.Pairs, Edges: trace.Edges,
-		Clusters: len(result.Sizes), Sizes: result.Sizes,
+		Clusters: len(result.Sizes), Sizes: result.Sizes[:min(mostSizes, len(result.Sizes))],
 		Notes: append([]string{}, set.Notes...),
 	}
 	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil

@@ -87,7 +87,7 @@ class. All of it is Gaussian. The same flags make the same file.`,
 
 // synthFunc writes synth.npz and prints what is in it to out.
 func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
-	dir, err := openFolder(o.output)
+	dir, err := openFolder(ctx, o.output)
 	if err != nil {
 		return err
 	}

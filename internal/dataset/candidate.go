@@ -162,19 +162,18 @@ func (c *candidate) sides() (samples, dims int) {
 func (c *candidate) view(present []bool) (*view.View, error) {
 	var data []float32
 	var err error
-	if c.src.table != nil {
+	switch {
+	case c.columns != c.info.ColumnMajor: // columns stored as such are rows already
+		data, err = c.src.Turned(c.index)
+	case c.src.table != nil:
 		data, _, err = c.src.table.Matrix(c.exclude...)
-	} else {
+	default:
 		data, err = c.src.Float32(c.index)
 	}
 	if err != nil {
 		return nil, err
 	}
 	n, dims := c.sides()
-	// Columns that are stored column after column are rows already.
-	if c.columns != c.info.ColumnMajor {
-		data = transposed(data, dims, n)
-	}
 	for i, has := range present {
 		if !has {
 			fill(data[i*dims:(i+1)*dims], float32(math.NaN()))

@@ -64,6 +64,12 @@ type Options struct {
 	// package's documentation; empty for none. It is about all the views found,
 	// or about those that Views chooses, as the number of its lists tells.
 	Index string
+	// Sides, if not nil, is told the number of samples and that of dimensions of
+	// each view before their values are read. Its error becomes that of Load.
+	Sides func(samples int, dims []int) error
+	// Progress, if not nil, is called now and then with how many bytes of the
+	// views' files were read for their values, and how many these files have.
+	Progress func(done, total int64)
 }
 
 // File identifies the bytes of a file that was read.
@@ -124,6 +130,14 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 			return nil, err
 		}
 	}
+	if opt.Sides != nil {
+		if err := opt.Sides(set.sides(chosen, joined)); err != nil {
+			return nil, err
+		}
+	}
+	if opt.Progress != nil {
+		l.watch(chosen, opt.Progress)
+	}
 	for i, c := range chosen {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -154,6 +168,18 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		return nil, err
 	}
 	return set, nil
+}
+
+// sides returns the number of samples and that of dimensions of each view.
+func (s *Set) sides(chosen []*candidate, joined bool) (samples int, dims []int) {
+	for _, c := range chosen {
+		n, d := c.sides()
+		samples, dims = n, append(dims, d)
+	}
+	if joined {
+		samples = len(s.IDs)
+	}
+	return samples, dims
 }
 
 // lost counts the samples that are marked as present and lack the view.

@@ -324,27 +324,6 @@ func TestStorageDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestTransposed(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
-		rows, cols := r.IntN(100), r.IntN(100)
-		a := ramp(rows, cols, 0)
-		if got := transposed(a, rows, cols); !slices.Equal(got, flip(a, rows, cols)) {
-			t.Fatalf("%d x %d: %v", rows, cols, got)
-		}
-	}
-}
-
-func BenchmarkTransposed(b *testing.B) {
-	const rows, cols = 4096, 2048
-	a := make([]float32, rows*cols)
-	b.SetBytes(4 * rows * cols)
-	b.ReportAllocs()
-	for b.Loop() {
-		transposed(a, rows, cols)
-	}
-}
-
 func TestMissingAndBadValues(t *testing.T) {
 	f := newFolder(t)
 	inf := float32(math.Inf(1))

@@ -113,21 +113,3 @@ func shapes(all []*candidate) string {
 	}
 	return list(out)
 }
-
-// transposed returns the rows x cols matrix a, which is stored row after row,
-// turned over.
-func transposed(a []float32, rows, cols int) []float32 {
-	const block = 32 // 4 KiB that are read and 4 KiB that are written stay in the cache
-	out := make([]float32, len(a))
-	for r0 := 0; r0 < rows; r0 += block {
-		for c0 := 0; c0 < cols; c0 += block {
-			c1 := min(c0+block, cols)
-			for r := r0; r < min(r0+block, rows); r++ {
-				for c, x := range a[r*cols+c0 : r*cols+c1] {
-					out[(c0+c)*rows+r] = x
-				}
-			}
-		}
-	}
-	return out
-}

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,6 +52,7 @@ const (
 // source is an open file.
 type source struct {
 	array.File
+	input
 	path   string
 	format string
 	stat   fs.FileInfo
@@ -63,6 +65,32 @@ type source struct {
 func (s *source) fail(err error) error { return fmt.Errorf("%s: %w", s.path, err) }
 
 func (s *source) failf(format string, a ...any) error { return s.fail(fmt.Errorf(format, a...)) }
+
+// input is a file that is read in pieces, between which ctx is heeded.
+type input struct {
+	ctx  context.Context
+	file *os.File
+	// told, if not nil, is told the bytes of every piece.
+	told func(bytes int)
+}
+
+const pieceBytes = 1 << 20
+
+// ReadAt reads as io.ReaderAt says, or until ctx is done.
+func (in *input) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		if err = in.ctx.Err(); err != nil {
+			break
+		}
+		var k int
+		k, err = in.file.ReadAt(p[n:min(len(p), n+pieceBytes)], off+int64(n))
+		n += k
+		if in.told != nil {
+			in.told(k)
+		}
+	}
+	return n, err
+}
 
 // library holds the files that are open, each once however often it is named.
 type library struct {
@@ -82,8 +110,25 @@ func (l *library) close() {
 	l.cancel()
 	l.hashing.Wait()
 	for _, s := range l.sources {
-		_ = s.Close() // nothing was written
+		_ = s.file.Close() // nothing was written
 	}
+}
+
+// watch tells progress, from now on, how many bytes of the files of views were
+// read and how many there are. A table, which is read whole once more, and a file
+// of which all arrays are views come to the full number.
+func (l *library) watch(chosen []*candidate, progress func(done, total int64)) {
+	var done, total int64
+	for _, s := range l.sources {
+		if slices.ContainsFunc(chosen, func(c *candidate) bool { return c.src == s }) {
+			total += s.stat.Size()
+			s.told = func(bytes int) {
+				done += int64(bytes)
+				progress(min(done, total), total)
+			}
+		}
+	}
+	progress(0, total)
 }
 
 // open returns the file and the name of the array that arg consists of.
@@ -109,11 +154,11 @@ func (l *library) open(arg string) (*source, string, error) {
 		}
 	}
 	s := &source{path: path, stat: stat}
-	if err := s.open(); err != nil {
+	if err := s.open(l.ctx); err != nil {
 		return nil, "", s.fail(err)
 	}
 	l.sources = append(l.sources, s)
-	l.hashing.Go(func() { s.digest, s.err = hash(l.ctx, path) })
+	l.hashing.Go(func() { s.digest, s.err = s.hash() })
 	return s, name, nil
 }
 
@@ -132,40 +177,48 @@ func (l *library) files() ([]File, error) {
 
 // open opens the file in the format that its first bytes or, failing that, its
 // name tell.
-func (s *source) open() error {
+func (s *source) open(ctx context.Context) error {
 	if s.stat.IsDir() {
 		return errors.New("is a directory; name the files in it")
 	}
 	if !s.stat.Mode().IsRegular() {
 		return errors.New("is not a regular file; save what it gives to a file and name that")
 	}
-	head, err := firstBytes(s.path, 1024)
+	file, err := os.Open(s.path)
 	if err != nil {
-		return fmt.Errorf("cannot be read: %w; check that you may read it", err)
+		return unreadable(err)
 	}
-	s.format = format(head, s.path)
-	switch s.format {
+	s.input = input{ctx: ctx, file: file}
+	if err := s.list(); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return nil
+}
+
+func unreadable(err error) error {
+	return fmt.Errorf("cannot be read: %w; check that you may read it", err)
+}
+
+// list finds the format and the arrays of the file.
+func (s *source) list() error {
+	head := make([]byte, 1024)
+	n, err := s.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return unreadable(err)
+	}
+	s.format = format(head[:n], s.path)
+	switch size := s.stat.Size(); s.format {
 	case numpy:
-		s.File, err = npy.Open(s.path)
+		s.File, err = npy.Open(&s.input, size)
 	case matlab:
-		s.File, err = mat.Open(s.path)
+		s.File, err = mat.Open(&s.input, size)
 	case text:
-		s.File, err = table.Open(s.path)
-		s.table, _ = s.File.(*table.Table)
+		s.table, err = table.Open(&s.input, size, s.path)
+		s.File = s.table
 	default:
 		err = errors.New("is in no known format; give a .npy, .npz, .mat, .csv, .tsv or .txt file")
 	}
 	return err
-}
-
-// firstBytes returns the first n bytes of a file, or all if they are fewer.
-func firstBytes(path string, n int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, n))
 }
 
 // format returns the format that the first bytes of a file tell, or else its
@@ -192,24 +245,10 @@ func format(head []byte, path string) string {
 	return ""
 }
 
-// hash reads a file from end to end.
-func hash(ctx context.Context, path string) (File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return File{}, err
-	}
-	defer f.Close()
+// hash reads the file from end to end.
+func (s *source) hash() (File, error) {
 	h := sha256.New()
-	n, err := io.Copy(h, reader(func(p []byte) (int, error) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		return f.Read(p)
-	}))
-	return File{Path: path, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
+	in := &input{ctx: s.ctx, file: s.file} // whose pieces nobody counts
+	n, err := io.Copy(h, io.NewSectionReader(in, 0, s.stat.Size()))
+	return File{Path: s.path, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
-
-// reader makes a function an io.Reader.
-type reader func(p []byte) (int, error)
-
-func (r reader) Read(p []byte) (int, error) { return r(p) }

@@ -167,3 +167,99 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("Labels: %v", err)
 	}
 }
+
+// manyPieces returns sources of each format, of several pieces each, of 40000 samples.
+func manyPieces(f folder) map[string]string {
+	const n, d = 40000, 16
+	views := entry{"view0", []int{n, d}, ramp(n, d, 0)}
+	across := entry{"view0", []int{d, n}, flip(ramp(n, d, 0), n, d)}
+	row := strings.TrimSuffix(strings.Repeat("1.25000,", d), ",")
+	return map[string]string{
+		"npy":  f.npy("a.npy", views),
+		"npz":  f.npz("a.npz", views),
+		"mat":  f.mat("a.mat", views),
+		"turn": f.mat("b.mat", across),
+		"csv":  f.text("a.csv", slices.Repeat([]string{row}, n)...),
+	}
+}
+
+// The reading tells how far it is, from nothing to all bytes, without going back.
+func TestProgress(t *testing.T) {
+	f := newFolder(t)
+	for name, path := range manyPieces(f) {
+		stat, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, calls := int64(-1), 0
+		f.load(Options{Progress: func(done, total int64) {
+			if calls++; done < last || calls == 1 && done != 0 || done > total || total != stat.Size() {
+				t.Errorf("%s: %d of %d after %d, where the file has %d", name, done, total, last, stat.Size())
+			}
+			last = done
+		}}, path)
+		if last < stat.Size()-1000 || calls < 3 { // a header is not read again
+			t.Errorf("%s: ended after %d calls at %d of %d", name, calls, last, stat.Size())
+		}
+	}
+}
+
+// Reading stops at the next piece once the context is done.
+func TestCancelledWhileReading(t *testing.T) {
+	f := newFolder(t)
+	for name, path := range manyPieces(f) {
+		ctx, cancel := context.WithCancel(t.Context())
+		after := 0
+		_, err := Load(ctx, []string{path}, Options{Progress: func(done, _ int64) {
+			if ctx.Err() != nil {
+				after++
+			}
+			if done > 0 {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || after > 0 {
+			t.Errorf("%s: %d pieces were read after the end, and the error is %v", name, after, err)
+		}
+		cancel()
+	}
+}
+
+// The sides are told before any value is read, and can end the reading.
+func TestSides(t *testing.T) {
+	f := newFolder(t)
+	enough := errors.New("enough")
+	for _, c := range []struct {
+		name    string
+		opt     Options
+		sources []string
+		want    string
+	}{
+		{"npy", Options{}, []string{f.npy("a.npy", matrix("", 7, 3))}, "7 [3]"},
+		{"npz", Options{Views: []string{"1"}}, []string{f.npz("a.npz", matrix("view0", 7, 3), matrix("view1", 7, 4))}, "7 [4]"},
+		{"columns", Options{}, []string{f.mat("a.mat", matrix("X1", 3, 9), matrix("X2", 9, 2), ints("Y", 1, 1, 1, 2, 2, 2, 3, 3, 3))}, "9 [3 2]"},
+		{"cells", Options{}, []string{f.mat("b.mat", entry{"X", nil, []entry{matrix("", 5, 2), matrix("", 5, 6)}})}, "5 [2 6]"},
+		{"table", Options{}, []string{f.text("a.csv", "1,2", "3,4", "5,6")}, "3 [2]"},
+		{"joined", Options{}, []string{f.text("b.csv", "id,x", "p,1", "q,2"), f.text("c.csv", "id,x,y", "r,1,2", "q,2,3")}, "3 [1 2]"},
+	} {
+		told := ""
+		c.opt.Sides = func(samples int, dims []int) error {
+			told = fmt.Sprint(samples, dims)
+			return enough
+		}
+		c.opt.Progress = func(int64, int64) { t.Errorf("%s: values are read", c.name) }
+		if _, err := Load(t.Context(), c.sources, c.opt); !errors.Is(err, enough) || told != c.want {
+			t.Errorf("%s: told %s, want %s; the error is %v", c.name, told, c.want, err)
+		}
+		c.opt.Progress, enough = nil, nil
+		set := f.load(c.opt, c.sources...)
+		var dims []int
+		for _, v := range set.Views {
+			dims = append(dims, v.Dims)
+		}
+		if read := fmt.Sprint(set.Views[0].Samples, dims); read != told {
+			t.Errorf("%s: told %s, read %s", c.name, told, read)
+		}
+		enough = errors.New("enough")
+	}
+}

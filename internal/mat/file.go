@@ -18,7 +18,7 @@
 //
 // A file is read where it lies: headers when it is opened, and values each time
 // they are asked for. Only the cells, structs and sparse matrices of a version 5
-// file are kept in memory, as stored, from Open to Close.
+// file are kept in memory, as stored.
 package mat
 
 import (
@@ -26,7 +26,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/array"
@@ -42,28 +41,19 @@ type file struct {
 	infos   []array.Info
 	values  []*value
 	skipped string // name of some function or object
-	closer  io.Closer
 }
 
-// Open opens the MATLAB file at path and lists its arrays. Files of version 4,
+// Open lists the arrays of the MATLAB file that r holds in size bytes; values are
+// read from r when they are asked for. Files of version 4,
 // files that use newer parts of HDF5 than MATLAB does, damaged files and files
 // without any array are errors. What is wrong with the values of a single array,
 // such as complex numbers, is reported when they are asked for.
-func Open(path string) (array.File, error) {
-	f, err := os.Open(path)
+func Open(r io.ReaderAt, size int64) (array.File, error) {
+	f, err := read(r, size)
 	if err != nil {
 		return nil, err
 	}
-	st, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	m, err := read(f, st.Size())
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	m.closer = f
-	return m, nil
+	return f, nil
 }
 
 // variable is a value with its name.
@@ -184,6 +174,11 @@ func (f *file) Float32(i int) ([]float32, error) {
 	return get(f, i, func(v *value) []float32 { return values(v, 0, toFloat32) })
 }
 
+// Turned returns the values of matrix i row after row.
+func (f *file) Turned(i int) ([]float32, error) {
+	return get(f, i, func(v *value) []float32 { return v.turned(f.infos[i]) })
+}
+
 // Int64 returns the values of array i column after column.
 func (f *file) Int64(i int) ([]int64, error) {
 	return get(f, i, func(v *value) []int64 { return values(v, 0, toInt64) })
@@ -191,12 +186,6 @@ func (f *file) Int64(i int) ([]int64, error) {
 
 // Text returns the strings of array i, or its numbers in decimal notation.
 func (f *file) Text(i int) ([]string, error) { return get(f, i, (*value).strings) }
-
-// Close closes the file and lets go of its values.
-func (f *file) Close() error {
-	f.infos, f.values = nil, nil
-	return f.closer.Close()
-}
 
 // get returns what extract makes of array i. Its errors start with the array's
 // name and, where a value is at fault, its place as MATLAB counts: X(3,1) is in

@@ -21,6 +21,11 @@ func checkAny(t *testing.T, b []byte) {
 		if v, err := f.Float32(i); err == nil && len(v) != a.Len() {
 			t.Errorf("%d values in %+v", len(v), a)
 		}
+		if len(a.Shape) == 2 {
+			if v, err := f.Turned(i); err == nil && len(v) != a.Len() {
+				t.Errorf("%d turned values in %+v", len(v), a)
+			}
+		}
 		if v, err := f.Int64(i); err == nil && len(v) != a.Len() {
 			t.Errorf("%d whole values in %+v", len(v), a)
 		}

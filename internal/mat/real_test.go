@@ -59,11 +59,11 @@ func TestRealFiles(t *testing.T) {
 			if _, err := os.Stat(path); err != nil {
 				t.Skipf("real data not present: %v", err)
 			}
-			f, err := Open(path)
+			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
+			f := parse(t, b)
 			infos := f.Arrays()
 			if len(infos) != len(arrays) {
 				t.Fatalf("lists %d arrays, want %d", len(infos), len(arrays))

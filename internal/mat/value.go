@@ -24,6 +24,7 @@ const (
 	maxDense     int64 = 8 << 30  // bytes of a sparse matrix written out in full
 	maxRatio     int64 = 1032     // DEFLATE cannot shrink bytes further
 	usualRatio   int64 = 64       // allocated on a header's word; more only as values arrive
+	turnBlock          = 16 << 10 // values put in the other order at a time
 	maxNameBytes       = 255      // of a variable or field; MATLAB's have at most 63
 )
 
@@ -315,6 +316,27 @@ func values[T any](v *value, zero T, conv converter[T]) []T {
 			}
 		})
 	}
+	return out
+}
+
+// turned returns the numbers of the matrix v row after row.
+func (v *value) turned(info array.Info) []float32 {
+	if v.class != numbers || v.complex || v.index != nil || v.data.n == 0 || int64(v.data.n) > usualRatio*v.data.stored {
+		// A header's word alone is not enough to take the memory at once.
+		vals := values(v, 0, toFloat32)
+		out := make([]float32, len(vals))
+		info.Turn(out, 0, vals)
+		return out
+	}
+	out, buf := make([]float32, v.data.n), make([]float32, min(turnBlock, v.data.n))
+	v.data.each(func(at int, run []byte) {
+		for part := range slices.Chunk(run, turnBlock*v.data.size) {
+			vals := buf[:len(part)/v.data.size]
+			toFloat32(v.data.encoding, vals, part, at)
+			info.Turn(out, at, vals)
+			at += len(vals)
+		}
+	})
 	return out
 }
 

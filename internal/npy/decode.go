@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,11 +12,17 @@ import (
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/mvclust/mvclust/internal/array"
 )
 
 // blockBytes is how much is converted at a time: little enough to stay in the
 // cache, enough to make the calls to the reader cheap.
 const blockBytes = 64 << 10
+
+// turnBlock is how many values of a matrix are read at a time to be put in the
+// other order: enough to make what decode sets up for each call cheap.
+const turnBlock = 1 << 20
 
 // number is any type whose values NumPy stores as the machine does.
 type number interface {
@@ -83,6 +90,24 @@ func decode[U float32 | int64 | string](r io.Reader, d dtype, dst []U) error {
 		return convert(dst, raw[uint64](r, swap))
 	}
 	return decodeText(r, d, any(dst).([]string))
+}
+
+// turn reads the values of a matrix of type d from r, and puts them into dst in
+// the other order.
+func turn(r io.Reader, d dtype, info array.Info, dst []float32) error {
+	block := make([]float32, min(turnBlock, len(dst)))
+	for at := 0; at < len(dst); at += len(block) {
+		block = block[:min(len(block), len(dst)-at)]
+		err := decode(r, d, block)
+		if bad, ok := errors.AsType[*valueError](err); ok {
+			bad.at += at
+		}
+		if err != nil {
+			return err
+		}
+		info.Turn(dst, at, block)
+	}
+	return nil
 }
 
 // raw returns a function that fills a slice with the next values of r, whose

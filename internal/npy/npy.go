@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -24,33 +23,24 @@ import (
 // most: four times two bits, each a copy of 258 bytes.
 const maxDeflate = 4 * 258
 
-// Open opens a .npy or a .npz file; which of the two, its first bytes say. The
+// Open lists the arrays of a .npy or a .npz file of size bytes; which of the two
+// it is, its first bytes say. Values are read from r when they are asked for. The
 // array of a .npy file has no name, those of a .npz file have their members'
 // names without ".npy", in the order of the archive.
 //
 // An array that cannot be read for the type of its values, such as Python
 // objects, is listed as text in a .npz file, and only reading it is an error. A
 // file of nothing else is an error of Open.
-func Open(path string) (array.File, error) {
-	f, err := os.Open(path)
+func Open(r io.ReaderAt, size int64) (array.File, error) {
+	members, err := list(r, size)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil {
-		var members []member
-		if members, err = list(f, info.Size()); err == nil {
-			return &file{members, f}, nil
-		}
-	}
-	return nil, errors.Join(err, f.Close())
+	return &file{members}, nil
 }
 
-// file is an open file.
-type file struct {
-	members []member
-	io.Closer
-}
+// file is the arrays of a file.
+type file struct{ members []member }
 
 // member is one array of a file.
 type member struct {
@@ -173,16 +163,22 @@ func (f *file) Arrays() []array.Info {
 }
 
 // Float32 returns the values of array i in storage order.
-func (f *file) Float32(i int) ([]float32, error) { return read[float32](&f.members[i]) }
+func (f *file) Float32(i int) ([]float32, error) { return read(&f.members[i], decode[float32]) }
+
+// Turned returns the values of matrix i in the other order.
+func (f *file) Turned(i int) ([]float32, error) {
+	m := &f.members[i]
+	return read(m, func(r io.Reader, d dtype, dst []float32) error { return turn(r, d, m.Info, dst) })
+}
 
 // Int64 returns the values of array i in storage order.
-func (f *file) Int64(i int) ([]int64, error) { return read[int64](&f.members[i]) }
+func (f *file) Int64(i int) ([]int64, error) { return read(&f.members[i], decode[int64]) }
 
 // Text returns the values of array i in storage order.
-func (f *file) Text(i int) ([]string, error) { return read[string](&f.members[i]) }
+func (f *file) Text(i int) ([]string, error) { return read(&f.members[i], decode[string]) }
 
-// read returns the values of m.
-func read[U float32 | int64 | string](m *member) ([]U, error) {
+// read returns the values of m, which decode reads.
+func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, []U) error) ([]U, error) {
 	if m.unreadable != nil {
 		return nil, m.fail(m.unreadable)
 	}

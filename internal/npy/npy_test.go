@@ -170,6 +170,9 @@ func roundTrip[T number](t *testing.T, code string, vals []T) {
 					if got, err := f.Float32(0); err != nil || !slices.Equal(got, wantF) {
 						t.Fatalf("%s%s: Float32 gives %v, %v; want %v", order, code, got, err, wantF)
 					}
+					if got, err := f.Turned(0); err != nil || !slices.Equal(got, turned(wantF, info)) {
+						t.Fatalf("%s%s: Turned gives %v, %v", order, code, got, err)
+					}
 					if got, err := f.Text(0); err != nil || !slices.Equal(got, wantT) {
 						t.Fatalf("%s%s: Text gives %v, %v; want %v", order, code, got, err, wantT)
 					}
@@ -180,6 +183,35 @@ func roundTrip[T number](t *testing.T, code string, vals []T) {
 			}
 		}
 	}
+}
+
+// turned returns the values of a matrix in the other order.
+func turned(vals []float32, info array.Info) []float32 {
+	out := make([]float32, len(vals))
+	info.Turn(out, 0, vals)
+	return out
+}
+
+// A matrix of several blocks is turned as one, and an error tells the place.
+func TestTurnedBlocks(t *testing.T) {
+	const rows, cols = 3, turnBlock/2 + 7
+	data := make([]byte, rows*cols)
+	for i := range data {
+		data[i] = byte(i % 251)
+	}
+	f := mustParse(t, npyFile(1, dict("|u1", "False", fmt.Sprintf("(%d, %d)", rows, cols)), data))
+	vals, err := f.Float32(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Turned(0); err != nil || !slices.Equal(got, turned(vals, f.Arrays()[0])) {
+		t.Errorf("wrong values, %v", err)
+	}
+	wide := make([]byte, 8*rows*cols)
+	binary.LittleEndian.PutUint64(wide[8*(2*cols+5):], math.Float64bits(1e300))
+	f = mustParse(t, npyFile(1, dict("<f8", "False", fmt.Sprintf("(%d, %d)", rows, cols)), wide))
+	_, err = f.Turned(0)
+	wantError(t, err, "at [2 5] is 1e+300")
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -498,19 +530,13 @@ func TestEveryWrongByte(t *testing.T) {
 
 // A file that shrinks after it was opened is noticed too.
 func TestShrunk(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.npy")
-	if err := os.WriteFile(path, npyFile(1, dict("<f8", "False", "(100,)"), make([]byte, 800)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(path)
+	b := npyFile(1, dict("<f8", "False", "(100,)"), make([]byte, 800))
+	r := bytes.NewReader(b)
+	f, err := Open(r, int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	info, _ := os.Stat(path)
-	if err := os.Truncate(path, info.Size()-250); err != nil {
-		t.Fatal(err)
-	}
+	r.Reset(b[:len(b)-250])
 	_, err = f.Float32(0)
 	wantError(t, err, "the array is damaged: its values are not all there")
 }
@@ -630,40 +656,61 @@ func TestBomb(t *testing.T) {
 func TestOnce(t *testing.T) {
 	const n = 4 << 20
 	for _, descr := range []string{"<f4", ">f4", "<f8", "<i2"} {
-		f := mustParse(t, npyFile(1, dict(descr, "False", fmt.Sprintf("(%d,)", n)), make([]byte, n*int(descr[2]-'0'))))
-		used := allocated(func() {
-			if _, err := f.Float32(0); err != nil {
-				t.Error(err)
+		b := npyFile(1, dict(descr, "False", fmt.Sprintf("(%d, 16)", n/16)), make([]byte, n*int(descr[2]-'0')))
+		f := mustParse(t, b)
+		zipped := mustParse(t, zipFile(t, entry{"a.npy", zip.Store, b}))
+		for name, c := range map[string]struct {
+			read  func(int) ([]float32, error)
+			spare uint64
+		}{
+			"npy": {f.Float32, 1 << 20}, "npz": {zipped.Float32, 1 << 20},
+			"npy, turned": {f.Turned, 4*turnBlock + 1<<20}, "npz, turned": {zipped.Turned, 4*turnBlock + 1<<20},
+		} {
+			used := allocated(func() {
+				if _, err := c.read(0); err != nil {
+					t.Error(err)
+				}
+			})
+			if used > 4*n+c.spare {
+				t.Errorf("%s, %s: %d bytes taken for %d", descr, name, used, 4*n)
 			}
-		})
-		if used > 4*n+1<<20 {
-			t.Errorf("%s: %d bytes taken for %d", descr, used, 4*n)
 		}
 	}
 }
 
-func TestOpen(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "absent.npy")); !os.IsNotExist(err) {
-		t.Errorf("absent file: %v", err)
+// An error of the reader is passed on.
+func TestReaderFails(t *testing.T) {
+	wrong := errors.New("wrong")
+	b := npyFile(1, dict("<f4", "False", "(2, 100)"), make([]byte, 800))
+	for _, b := range [][]byte{b, zipFile(t, entry{"a.npy", zip.Deflate, b})} {
+		in := &failing{Reader: bytes.NewReader(b)}
+		f, err := Open(in, int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.err = wrong
+		for name, read := range map[string]func(int) ([]float32, error){"Float32": f.Float32, "Turned": f.Turned} {
+			if _, err := read(0); !errors.Is(err, wrong) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := Open(in, int64(len(b))); !errors.Is(err, wrong) {
+			t.Errorf("Open: %v", err)
+		}
 	}
-	if _, err := Open(t.TempDir()); err == nil {
-		t.Error("a directory is opened")
+}
+
+// failing is a reader that fails once err is set.
+type failing struct {
+	*bytes.Reader
+	err error
+}
+
+func (f *failing) ReadAt(p []byte, off int64) (int, error) {
+	if f.err != nil {
+		return 0, f.err
 	}
-	// The content decides, not the name.
-	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, npyFile(1, dict("<i8", "False", "()"), []byte{5, 0, 0, 0, 0, 0, 0, 0}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := f.Int64(0); err != nil || !slices.Equal(got, []int64{5}) {
-		t.Errorf("got %v, %v", got, err)
-	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
+	return f.Reader.ReadAt(p, off)
 }
 
 func TestWrite(t *testing.T) {
@@ -783,7 +830,11 @@ func TestRealData(t *testing.T) {
 		t.Skip("no evaluation data; set MVCLUST_DATA to a folder of .npz files")
 	}
 	for _, path := range paths {
-		f, err := Open(path)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parse(b)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -803,9 +854,6 @@ func TestRealData(t *testing.T) {
 					t.Errorf("%s: %v", path, err)
 				}
 			}
-		}
-		if err := f.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -827,6 +875,11 @@ func check(t *testing.T, b []byte) {
 		}
 		if x, err := f.Float32(i); err == nil && len(x) != info.Len() {
 			t.Errorf("%d of %d floats", len(x), info.Len())
+		}
+		if len(info.Shape) == 2 {
+			if x, err := f.Turned(i); err == nil && len(x) != info.Len() {
+				t.Errorf("%d of %d turned floats", len(x), info.Len())
+			}
 		}
 		if x, err := f.Int64(i); err == nil && len(x) != info.Len() {
 			t.Errorf("%d of %d integers", len(x), info.Len())
@@ -871,21 +924,12 @@ func BenchmarkRead(b *testing.B) {
 	for _, descr := range []string{"<f4", ">f4", "<f8", "<f2", "<i8", "|u1"} {
 		b.Run(descr[1:]+map[byte]string{'<': " little", '>': " big", '|': ""}[descr[0]], func(b *testing.B) {
 			data := npyFile(1, dict(descr, "False", fmt.Sprintf("(%d,)", n)), make([]byte, n*int(descr[2]-'0')))
-			path := filepath.Join(b.TempDir(), "a.npy")
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				b.Fatal(err)
-			}
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := Open(path)
-				if err != nil {
+				if _, err := mustParse(b, data).Float32(0); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := f.Float32(0); err != nil {
-					b.Fatal(err)
-				}
-				f.Close()
 			}
 		})
 	}

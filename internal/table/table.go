@@ -35,7 +35,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,30 +54,20 @@ type Table struct {
 	kinds   []array.Kind
 	// id is the column of identifiers, or -1.
 	id int
-	// file is closed with the table; nil where there is none.
-	file io.Closer
 }
 
-// Open opens the table at path; the file is a *Table. Its cells are separated
-// by tabs if its name ends in .tsv; else by the comma, the semicolon or the tab,
-// whichever of them its first line has, asked in this order.
-func Open(path string) (array.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
+// Open returns the table that r holds in size bytes. Its cells are separated by
+// tabs if the name of the file ends in .tsv; else by the comma, the semicolon or
+// the tab, whichever of them its first line has, asked in this order.
+func Open(r io.ReaderAt, size int64, name string) (*Table, error) {
 	comma := '\t'
-	if !strings.EqualFold(filepath.Ext(path), ".tsv") {
-		comma, err = separator(f)
-	}
-	if err == nil {
-		var t *Table
-		if t, err = New(f, comma); err == nil {
-			t.file = f
-			return t, nil
+	if !strings.EqualFold(filepath.Ext(name), ".tsv") {
+		var err error
+		if comma, err = separator(r); err != nil {
+			return nil, err
 		}
 	}
-	return nil, errors.Join(err, f.Close())
+	return New(io.NewSectionReader(r, 0, size), comma)
 }
 
 // New returns the table that r holds from its start, its cells separated by
@@ -276,6 +265,17 @@ func (t *Table) Arrays() []array.Info {
 // Float32 returns the values of array i, NaN where they are missing.
 func (t *Table) Float32(i int) ([]float32, error) { return cells(t, t.columns(i), parseFloat) }
 
+// Turned returns the values of array i column after column.
+func (t *Table) Turned(i int) ([]float32, error) {
+	vals, err := t.Float32(i)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, len(vals))
+	array.Info{Shape: []int{t.samples, len(t.columns(i))}}.Turn(out, 0, vals)
+	return out, nil
+}
+
 // Int64 returns the values of array i, of which none may be missing.
 func (t *Table) Int64(i int) ([]int64, error) { return cells(t, t.columns(i), parseInt) }
 
@@ -284,14 +284,6 @@ func (t *Table) Text(i int) ([]string, error) {
 	return cells(t, t.columns(i), func(cell string) (string, error) {
 		return strings.Clone(cell), nil // and not the whole row with it
 	})
-}
-
-// Close closes the file.
-func (t *Table) Close() error {
-	if t.file == nil {
-		return nil
-	}
-	return t.file.Close()
 }
 
 // cells returns what parse makes of the cells of some columns, row after row.

@@ -8,8 +8,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,9 +171,6 @@ func TestArrays(t *testing.T) {
 	wantError(t, err, `line 3, column "gap": " " is not a whole number`)
 	_, err = tab.Float32(3)
 	wantError(t, err, `line 2, column "kind": "cat" is not a number`)
-	if err := tab.Close(); err != nil {
-		t.Error(err)
-	}
 
 	// Without numbers there is no matrix.
 	tab = mustNew(t, "id,kind\n1,cat\n2,dog\n")
@@ -368,37 +363,29 @@ func TestOpen(t *testing.T) {
 		{"d.tsv", "x\ty\n1\t2\n"},
 		{"e.TSV", "\"x\"\t\"y\"\r\n\"1\"\t2"},
 	} {
-		path := filepath.Join(t.TempDir(), c.name)
-		if err := os.WriteFile(path, []byte(c.in), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := Open(path)
+		tab, err := Open(strings.NewReader(c.in), int64(len(c.in)), c.name)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		got, cols, err := f.(*Table).Matrix()
+		got, cols, err := tab.Matrix()
 		if err != nil || cols != 2 || !equal(got, []float32{1, 2}) {
 			t.Errorf("%s: %v in %d columns, %v", c.name, got, cols, err)
 		}
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := f.Float32(0); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("%s: after Close: %v", c.name, err)
+		if turned, err := tab.Turned(0); err != nil || !equal(turned, got) {
+			t.Errorf("%s: a single row turned is %v, %v", c.name, turned, err)
 		}
 	}
-	if f, err := Open(filepath.Join(t.TempDir(), "absent.csv")); !os.IsNotExist(err) || f != nil {
-		t.Errorf("absent file: %v, %v", f, err)
-	}
-	if f, err := Open(t.TempDir()); err == nil || f != nil {
-		t.Errorf("a directory is opened: %v", f)
-	}
-	path := filepath.Join(t.TempDir(), "a.tsv")
-	if err := os.WriteFile(path, []byte("1,2\t3\n4\n"), 0o600); err != nil {
+	in := "1,2\t3\n4\n"
+	_, err := Open(strings.NewReader(in), int64(len(in)), "a.tsv")
+	wantError(t, err, "line 2 and line 1 differ")
+	in = "1,2\n3,4\n5,6\n"
+	tab, err := Open(strings.NewReader(in), int64(len(in)), "a.csv")
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(path)
-	wantError(t, err, "line 2 and line 1 differ")
+	if got, err := tab.Turned(0); err != nil || !equal(got, []float32{1, 3, 5, 2, 4, 6}) {
+		t.Errorf("turned: %v, %v", got, err)
+	}
 }
 
 // TestRoundTrip writes random tables in all manners and reads them again.

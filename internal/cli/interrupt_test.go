@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A command that ends by itself is not interrupted, unless by an error after a signal.
+func TestSupervise(t *testing.T) {
+	wrong := errors.New("wrong")
+	for _, c := range []struct {
+		signal      bool
+		err         error
+		interrupted bool
+	}{{false, nil, false}, {false, wrong, false}, {true, nil, false}, {true, wrong, true}} {
+		signals := make(chan os.Signal, 2)
+		if c.signal {
+			signals <- os.Interrupt
+		}
+		interrupted, err := supervise(signals, time.Hour, func(ctx context.Context) error {
+			if c.signal {
+				<-ctx.Done()
+			}
+			return c.err
+		})
+		if interrupted != c.interrupted || !errors.Is(err, c.err) {
+			t.Errorf("%+v: %v, %v", c, interrupted, err)
+		}
+	}
+}
+
+// A command that does not heed its context is given up, after a while or at the next
+// signal, and what it would leave is removed while it is still at it.
+func TestSuperviseStubborn(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		signals int
+		wait    time.Duration
+	}{{"patience ends", 1, time.Millisecond}, {"second signal", 2, time.Hour}} {
+		for _, committed := range []bool{false, true} {
+			root := t.TempDir()
+			signals := make(chan os.Signal, 2)
+			leave, late := make(chan struct{}), make(chan []error, 1)
+			interrupted, err := supervise(signals, c.wait, func(ctx context.Context) error {
+				own := context.WithoutCancel(ctx)
+				f, err := openFolder(own, filepath.Join(root, "made", "out"))
+				if err != nil {
+					return err
+				}
+				defer f.close()
+				if committed {
+					if err := f.write(own, "first", nil); err != nil {
+						return err
+					}
+				}
+				var errs []error
+				errs = append(errs, f.stage(own, "second", func(w io.Writer) error {
+					for range c.signals {
+						signals <- os.Interrupt
+					}
+					<-leave
+					_, err := io.WriteString(w, "more")
+					return err
+				}))
+				_, err = openFolder(own, filepath.Join(root, "later"))
+				late <- append(errs, f.stage(own, "third", text1("")), f.commit(), err)
+				return nil
+			})
+			if !interrupted || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v, %v", c.name, interrupted, err)
+			}
+			check := func() {
+				t.Helper()
+				if !committed {
+					wantNames(t, root)
+					return
+				}
+				wantNames(t, root, "made")
+				wantNames(t, filepath.Join(root, "made", "out"), "first")
+			}
+			check()
+			if said, want := interruption(err), "interrupted; nothing was written"; committed == (said == want) {
+				t.Errorf("%s: it says %q", c.name, said)
+			}
+			close(leave)
+			if errs := <-late; errs[0] != nil || errs[1] == nil || errs[2] == nil || errs[3] == nil {
+				t.Errorf("%s: the errors of what came after are %v", c.name, errs)
+			}
+			check()
+		}
+	}
+}
+
+// What is released is not undone, and the rest in turn from the last.
+func TestOnAbandon(t *testing.T) {
+	var undone []string
+	undo := func(name string) func() error {
+		return func() error {
+			undone = append(undone, name)
+			return nil
+		}
+	}
+	onAbandon(t.Context(), undo("no command"))()
+	signals := make(chan os.Signal, 1)
+	interrupted, err := supervise(signals, 10*time.Millisecond, func(ctx context.Context) error {
+		onAbandon(ctx, undo("first"))
+		release := onAbandon(ctx, undo("released"))
+		onAbandon(ctx, undo("last"))
+		release()
+		signals <- os.Interrupt
+		select {}
+	})
+	if got := strings.Join(undone, " "); !interrupted || err == nil || got != "last first" {
+		t.Errorf("undone: %q; %v, %v", got, interrupted, err)
+	}
+}
+
+// interrupted starts mvclust, has reached called until it is true, with the process
+// halted then, sends the signal and checks the end: the status and the word of it.
+func interrupted(t *testing.T, dir string, reached func() bool, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "mvclust", args...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	send := func(sig syscall.Signal) {
+		t.Helper()
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for {
+		send(syscall.SIGSTOP)
+		if reached() {
+			break
+		}
+		send(syscall.SIGCONT)
+		time.Sleep(time.Millisecond)
+	}
+	send(syscall.SIGINT)
+	send(syscall.SIGCONT)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != statusInterrupted {
+		t.Errorf("ended with %v", err)
+	}
+	if !strings.HasSuffix(stderr.String(), "interrupted; nothing was written\n") {
+		t.Errorf("said %q", stderr.String())
+	}
+}
+
+// Writing a large file ends at once and leaves nothing of it.
+func TestInterruptWriting(t *testing.T) {
+	dir := t.TempDir()
+	interrupted(t, dir, func() bool {
+		files, err := filepath.Glob(filepath.Join(dir, "out", ".synth.npz.*.tmp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if info, err := os.Stat(f); err == nil && info.Size() > 0 {
+				return true
+			}
+		}
+		return false
+	}, "synth", "-o", "out", "--samples", "100000", "--classes", "2", "--dims", "200")
+	wantNames(t, dir)
+}
+
+// Reading a file of 100 GB ends at once. It takes no place on the disk, having never
+// been written but for its start.
+func TestInterruptReading(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	const n, width = 100_000, 1_000_000
+	head := fmt.Sprintf("{'descr': '|S%d', 'fortran_order': False, 'shape': (%d,), }\n", width, n)
+	head = "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head
+	write(t, dir, "ids.npy", []byte(head))
+	if err := os.Truncate(filepath.Join(dir, "ids.npy"), int64(len(head))+n*width); err != nil {
+		t.Skipf("no such large file here: %v", err)
+	}
+	polls := 0
+	begun := func() bool {
+		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+			polls++
+		}
+		return polls > 20 // the folder is made just before the reading
+	}
+	interrupted(t, dir, begun, "fit", "synth.npz", "--id", "ids.npy", "-o", "out")
+	wantNames(t, dir, "ids.npy", "synth.npz")
+}

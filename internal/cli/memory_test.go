@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+)
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]int64{
+		"1": 1, "4096": 4096, "12b": 12, "12 B": 12, " 7 ": 7,
+		"8GiB": 8 << 30, "8gib": 8 << 30, "8Gi": 8 << 30, "8g": 8 << 30, "8G": 8 << 30, "8 GiB": 8 << 30,
+		"8GB": 8e9, "8gb": 8e9, "512MiB": 512 << 20, "512m": 512 << 20, "512MB": 512e6,
+		"3k": 3 << 10, "3kB": 3000, "3KiB": 3 << 10, "2t": 2 << 40, "2TB": 2e12, "2TiB": 2 << 40,
+		"1.5GiB": 3 << 29, ".5k": 512, "1.": 1, "0.0015kB": 1,
+		"8388607T": 8388607 << 40,
+	} {
+		var s size
+		if err := s.Set(text); err != nil || int64(s) != want {
+			t.Errorf("%q: %d, %v; want %d", text, int64(s), err, want)
+		}
+	}
+	for _, text := range []string{
+		"", " ", "0", "0GiB", "0.5", "-1", "-8GiB", "+8GiB", "8GiBs", "GiB", "g", "8 g b", "8,5GiB", "1.5.5g", ".", "1e3", "0x10", "1_000",
+		"inf", "nan", "8388608T", "99999999999999999999", "8GiB8", "8%", "٨GiB",
+	} {
+		s := size(5)
+		if err := s.Set(text); err == nil || s != 5 {
+			t.Errorf("%q: %d, %v; want an error", text, int64(s), err)
+		}
+	}
+}
+
+func TestSizeString(t *testing.T) {
+	for n, want := range map[size]string{
+		0: "", 1: "1", 1023: "1023", 1024: "1KiB", 1025: "1.1KiB", 64 << 20: "64MiB", 64<<20 + 1: "64.1MiB",
+		200<<20 + 1: "201MiB", 1023 << 20: "1023MiB", 1023<<20 + 1: "1GiB", 8 << 30: "8GiB", 5 << 50: "5120TiB",
+	} {
+		if got := n.String(); got != want {
+			t.Errorf("%d: %q, want %q", int64(n), got, want)
+		}
+	}
+}
+
+// What is written, as a remedy, is enough, and not much more.
+func checkSizeString(t *testing.T, n int64) {
+	s, again := size(n), size(0)
+	if err := again.Set(s.String()); err != nil || again < s || float64(again) > 1.1*float64(s)+1 {
+		t.Errorf("%d is written %s and read as %d, %v", n, &s, int64(again), err)
+	}
+}
+
+func TestSizeRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10000 {
+		checkSizeString(t, 1+r.Int64N(1<<r.IntN(50)))
+	}
+}
+
+func FuzzSize(f *testing.F) {
+	for _, text := range []string{"8GiB", "8 gb", "1.5m", "4096", "-1", "1e9", "", "٣k", "9223372036854775807"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var s size
+		if err := s.Set(text); err != nil {
+			if s != 0 {
+				t.Errorf("%q: %d with the error %v", text, int64(s), err)
+			}
+			return
+		}
+		if s < 1 {
+			t.Fatalf("%q: %d", text, int64(s))
+		}
+		if s < 1<<50 {
+			checkSizeString(t, int64(s))
+		}
+		var again size
+		if err := again.Set(strings.ToUpper(text)); err != nil || again != s {
+			t.Errorf("%q: %d, and in capitals %d, %v", text, int64(s), int64(again), err)
+		}
+	})
+}
+
+// The limit is that of the budget, or of the need; a need beyond the budget is
+// refused with a figure that is then accepted.
+func TestLimitMemory(t *testing.T) {
+	t.Setenv("GOGC", "")
+	before := debug.SetMemoryLimit(-1)
+	const n = 1_000_000
+	dims := []int{128, 128}
+	limit := func(budget size) (int64, error) {
+		release, err := limitMemory(budget, mvclust.Options{}, n, dims)
+		at := debug.SetMemoryLimit(-1)
+		if err == nil {
+			release()
+		}
+		if now := debug.SetMemoryLimit(-1); now != before {
+			t.Fatalf("the limit %d is left behind, where it was %d", now, before)
+		}
+		return at, err
+	}
+	free, err := limit(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free < 4*n*256 || free > 40*4*n*256 {
+		t.Errorf("without a budget the limit is %d", free)
+	}
+	if at, err := limit(1 << 50); err != nil || at <= free || at > 1<<50 {
+		t.Errorf("with a large budget the limit is %d, the error %v", at, err)
+	}
+	_, err = limit(1 << 30)
+	if err == nil || !strings.HasPrefix(err.Error(), "--memory: 1GiB is too little for 1000000 samples in 2 views, which take ") {
+		t.Fatalf("the error is %v", err)
+	}
+	_, remedy, _ := strings.Cut(err.Error(), "give --memory ")
+	remedy, _, _ = strings.Cut(remedy, ",")
+	var enough size
+	if err := enough.Set(remedy); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := limit(enough); err != nil || at > int64(enough) {
+		t.Errorf("with %s the limit is %d, the error %v", remedy, at, err)
+	}
+	// Somebody's own limit stays.
+	defer debug.SetMemoryLimit(before)
+	before = 1 << 40 // for limit, above
+	debug.SetMemoryLimit(before)
+	if at, err := limit(1 << 50); err != nil || at != before {
+		t.Errorf("the limit is %d, not %d; the error is %v", at, before, err)
+	}
+}
