@@ -138,15 +138,16 @@ func TestCancel(t *testing.T) {
 }
 
 // TestRanges holds that the ranges cover every item once, that there are no more of
-// them than threads, and that they are much alike in size.
+// them than threads and processors, and that they are much alike in size.
 func TestRanges(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 5, 16, 0, -1, 1000, math.MaxInt} {
+		ranges := min(parallel.Threads(threads), runtime.GOMAXPROCS(0))
 		for n := range 70 {
 			done := make([]atomic.Int32, n)
 			var calls atomic.Int64
 			err := parallel.Ranges(t.Context(), threads, n, func(lo, hi int) {
 				calls.Add(1)
-				if most := (n-1)/parallel.Threads(threads) + 1; lo >= hi || hi-lo > most {
+				if most := (n-1)/ranges + 1; lo >= hi || hi-lo > most {
 					t.Errorf("n=%d, threads=%d: range [%d, %d)", n, threads, lo, hi)
 				}
 				for i := lo; i < hi; i++ {
@@ -156,7 +157,7 @@ func TestRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if calls.Load() > int64(parallel.Threads(threads)) {
+			if calls.Load() > int64(ranges) {
 				t.Errorf("n=%d, threads=%d: %d ranges", n, threads, calls.Load())
 			}
 			for i := range done {
@@ -173,20 +174,15 @@ func TestRanges(t *testing.T) {
 
 // TestRangesTogether holds that the ranges are done at one time: each waits for all.
 func TestRangesTogether(t *testing.T) {
-	for _, n := range []int{4, 5, 100} {
-		ranges := 4
-		if n == 5 {
-			ranges = 3 // of two at most
-		}
-		var all sync.WaitGroup
-		all.Add(ranges)
-		err := parallel.Ranges(t.Context(), 4, n, func(int, int) {
-			all.Done()
-			all.Wait()
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	ranges := runtime.GOMAXPROCS(0)
+	var all sync.WaitGroup
+	all.Add(ranges)
+	err := parallel.Ranges(t.Context(), ranges, 10*ranges, func(int, int) {
+		all.Done()
+		all.Wait()
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
