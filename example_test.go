@@ -150,11 +150,11 @@ func Example_stages() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	space, err := similarity.NewSpace(set.Views[0], similarity.Cosine, nil)
+	space, err := similarity.NewSpace(ctx, set.Views[0], similarity.Cosine, nil, false, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lists, err := neighbour.Search(ctx, space, 100, 0, nil)
+	lists, err := neighbour.Search(ctx, space, neighbour.Settings{Neighbours: 100}, 0, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -234,9 +234,9 @@ func TestStages(t *testing.T) {
 	spaces, lists := make([]*similarity.Space, len(set.Views)), make([]*neighbour.Lists, len(set.Views))
 	for m, v := range set.Views {
 		var err error
-		spaces[m], err = similarity.NewSpace(v, similarity.Cosine, nil)
+		spaces[m], err = similarity.NewSpace(t.Context(), v, similarity.Cosine, nil, false, 0)
 		must(err)
-		lists[m], err = neighbour.Search(t.Context(), spaces[m], opt.Candidates, 1, nil)
+		lists[m], err = neighbour.Search(t.Context(), spaces[m], neighbour.Settings{Neighbours: opt.Candidates}, 1, nil)
 		must(err)
 	}
 	pairs, err := pair.Union(t.Context(), lists, 1)

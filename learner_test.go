@@ -53,7 +53,7 @@ func TestLearnerPairs(t *testing.T) {
 	opt := mvclust.Options{Neighbours: 20, Metrics: []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2}}
 	spaces := make([]*similarity.Space, len(set.Views))
 	for m, v := range set.Views {
-		s, err := similarity.NewSpace(v, opt.Metrics[m], nil)
+		s, err := similarity.NewSpace(t.Context(), v, opt.Metrics[m], nil, false, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

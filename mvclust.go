@@ -87,6 +87,9 @@ type Trace struct {
 	// Zero counts, by view, the samples whose row is all zeros, once scaled, which
 	// count as missing under the cosine metric; FirstZero is the first of them, or -1.
 	Zero, FirstZero []int
+	// Search tells, by view, how the neighbours were found, and what share of the true
+	// ones.
+	Search []neighbour.Report
 	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
 	// Edges is the number of pairs with a refined probability.
@@ -102,7 +105,8 @@ type Timing struct {
 }
 
 // Fit clusters the samples that views describe. All views must have the same
-// number of samples, at least three. The views are not changed.
+// number of samples, at least three. The views are not changed, unless Options.Consume
+// allows it.
 //
 // The same views, options and seed give the same result, whatever the number of
 // threads. Views in another order give the same result but for the rounding of
@@ -124,7 +128,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := r.pairs(lists)
+	pairs, err := r.pairs(lists, spaces, opt.Order == nil)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +159,7 @@ type run struct {
 	ctx   context.Context
 	views []*View
 	opt   Options // resolved
+	costs costs
 	trace Trace
 }
 
@@ -167,7 +172,7 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, views: views, opt: opt}
+	r := &run{ctx: ctx, views: views, opt: opt, costs: estimate(opt, views)}
 	if r.opt.Order == nil {
 		r.opt.Order = r.random(orderStream).Perm(n)
 	}
@@ -211,7 +216,7 @@ func (r *run) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(r.o
 func (r *run) stage(stage Stage, total int, do func(progress func(done int)) error) error {
 	report := func(done, total int) {
 		if r.opt.Progress != nil {
-			r.opt.Progress(Progress{stage, done, total})
+			r.opt.Progress(Progress{stage, done, total, r.costs.share(stage, done, total)})
 		}
 	}
 	start := time.Now()
@@ -231,7 +236,11 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}
-			s, err := similarity.NewSpace(v.Scaled(r.opt.Scale), r.opt.Metrics[m], r.opt.Order)
+			scaled := v.Scaled(r.opt.Scale)
+			if r.opt.Consume && scaled != v {
+				v.Data = nil
+			}
+			s, err := similarity.NewSpace(r.ctx, scaled, r.opt.Metrics[m], r.opt.Order, r.opt.Consume || scaled != v, r.opt.Threads)
 			if err != nil {
 				return r.afterScaling(err)
 			}
@@ -281,10 +290,11 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	err := r.stage(StageNeighbours, total, func(progress func(int)) error {
 		before := 0
 		for m, s := range spaces {
-			l, err := neighbour.Search(r.ctx, s, r.opt.Candidates, r.opt.Threads, func(done int) { progress(before + done) })
+			l, err := neighbour.Search(r.ctx, s, r.opt.Search, r.opt.Threads, func(done int) { progress(before + done) })
 			if err != nil {
 				return err
 			}
+			r.trace.Search = append(r.trace.Search, l.Search)
 			lists[m] = l
 			r.trace.Candidates = append(r.trace.Candidates, min(r.opt.Candidates, s.Count()-1))
 			before += s.Count()
@@ -294,9 +304,15 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	return lists, err
 }
 
-func (r *run) pairs(lists []*neighbour.Lists) (*pair.Set, error) {
+// pairs collects the pairs, having renumbered lists and spaces if walk allows it.
+func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space, walk bool) (*pair.Set, error) {
 	var pairs *pair.Set
 	err := r.stage(StagePairs, 1, func(func(int)) (err error) {
+		if walk {
+			if err = r.walk(lists, spaces); err != nil {
+				return err
+			}
+		}
 		pairs, err = pair.Union(r.ctx, lists, r.opt.Threads)
 		return err
 	})
@@ -304,6 +320,26 @@ func (r *run) pairs(lists []*neighbour.Lists) (*pair.Set, error) {
 		r.trace.Pairs = pairs.Len()
 	}
 	return pairs, err
+}
+
+// walk renumbers the samples so that neighbours are close to each other in memory.
+func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
+	walk, err := neighbour.Walk(r.ctx, lists)
+	if err != nil {
+		return err
+	}
+	for m := range lists {
+		spaces[m] = spaces[m].Renumber(walk)
+		if lists[m], err = lists[m].Renumber(r.ctx, walk, r.opt.Threads); err != nil {
+			return err
+		}
+	}
+	order := make([]int, len(walk))
+	for i, from := range walk {
+		order[i] = r.opt.Order[from]
+	}
+	r.opt.Order = order
+	return nil
 }
 
 func (r *run) learn(pairs *pair.Set, spaces []*similarity.Space) (*probability.Model, error) {
@@ -400,10 +436,21 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 			p = append(p, some...)
 			progress(len(p))
 		}
+		r.release(spaces)
 		fused, err = graph.FromPairs(r.ctx, pairs, p, r.opt.Threads)
 		return err
 	})
 	return fused, err
+}
+
+// release lets go of the rows, which have served: they may be most of the memory.
+func (r *run) release(spaces []*similarity.Space) {
+	clear(spaces)
+	if r.opt.Consume {
+		for _, v := range r.views {
+			v.Data = nil
+		}
+	}
 }
 
 func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {

@@ -17,12 +17,12 @@ func ExampleSearch() {
 		fmt.Println(err)
 		return
 	}
-	s, err := similarity.NewSpace(place, similarity.L2, nil)
+	s, err := similarity.NewSpace(context.Background(), place, similarity.L2, nil, false, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	lists, err := neighbour.Search(context.Background(), s, 2, 0, nil)
+	lists, err := neighbour.Search(context.Background(), s, neighbour.Settings{Neighbours: 2}, 0, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,9 +5,8 @@ package neighbour
 import (
 	"context"
 	"math"
-	"slices"
 
-	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/similarity"
 )
 
@@ -15,140 +14,94 @@ import (
 // among equals, the lower number first. A sample without the view has none, and
 // a sample is not its own neighbour. The list of sample i is
 //
-//	Index[Offsets[i]:Offsets[i+1]], with similarities at the same places.
+//	Index[Offsets[i]:Offsets[i+1]],
+//
+// and similarity.Space.Similarities says how alike they are.
 type Lists struct {
-	Offsets    []int
-	Index      []int32
-	Similarity []float32
+	Offsets []int
+	Index   []int32
+	// Search tells how the lists were found.
+	Search Report
 }
 
 // Of returns the neighbours of sample i, most alike first.
 func (l *Lists) Of(i int) []int32 { return l.Index[l.Offsets[i]:l.Offsets[i+1]] }
 
-// Block sizes: a block of queries and a block of candidates stay in the
-// second-level cache together at common row lengths.
-const (
-	queryBlock     = 32
-	candidateBlock = 128
-)
+// Settings steer Search.
+type Settings struct {
+	// Neighbours is the length of every list, k, or more than there are others.
+	Neighbours int
+	// Method says how to search; Auto by default.
+	Method Method
+	// Recall is the share of the true neighbours below which an approximate search
+	// widens by itself; 0 stands for DefaultRecall.
+	Recall float64
+	// Seed decides which rows an approximate search learns from and checks.
+	Seed uint64
+}
 
-// Search compares every sample that has the view with every other one and keeps
-// the k most alike, or all of them where there are fewer. It holds one block of
-// similarities per thread, never a matrix. threads of 0 or less stands for all
-// usable processors; the result is the same for any number. progress, if not
-// nil, is called now and then, one call at a time, with the number of samples
-// done. The only error is the context's own.
-func Search(ctx context.Context, s *similarity.Space, k, threads int, progress func(done int)) (*Lists, error) {
-	n := s.Count()
-	k = max(0, min(k, n-1))
-	l := &Lists{Offsets: make([]int, s.Samples+1)}
-	for i := range s.Samples {
-		l.Offsets[i+1] = l.Offsets[i]
-		if s.Has(i) {
-			l.Offsets[i+1] += k
-		}
+// DefaultRecall is the recall that an approximate search reaches by default.
+const DefaultRecall = 0.97
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	if _, err := ParseMethod(s.Method.String()); err != nil {
+		return option.Errorf("neighbor-search", "%v", err) //nolint:misspell // spelt as --neighbors is
 	}
-	l.Index = make([]int32, n*k)
-	l.Similarity = make([]float32, n*k)
-	if k == 0 {
-		return l, ctx.Err()
-	}
-	tick := parallel.Counter(progress)
-	scratch := make([]searcher, min(parallel.Threads(threads), n))
-	err := parallel.Blocks(ctx, threads, n, queryBlock, func(worker, lo, hi int) {
-		w := &scratch[worker]
-		w.search(ctx, s, lo, hi, k)
-		for r := lo; r < hi; r++ {
-			at := l.Offsets[s.Sample(r)]
-			for _, f := range w.best[r-lo].sorted() {
-				l.Index[at], l.Similarity[at] = int32(s.Sample(int(f.row))), f.similarity
-				at++
-			}
-		}
-		tick(hi - lo)
-	})
-	if err != nil {
+	return option.Default("recall", &s.Recall, DefaultRecall, math.SmallestNonzeroFloat64, 1)
+}
+
+// Report tells how the neighbours were found.
+type Report struct {
+	// Method is Exact or Approximate: how the lists were found in the end.
+	Method Method
+	// Recall is the share of the true neighbours that the lists hold, estimated on
+	// Checked samples drawn at random; 1, on 0 samples, where the search was exact. A
+	// neighbour that is as alike as the last true one counts as true.
+	Recall  float64
+	Checked int
+	// Cells is the number of cells that the rows were put into, 0 where no approximate
+	// search was tried. Probes is how many of them every row was compared with, and
+	// Passes how often it was then compared with the neighbours of its neighbours; both
+	// are 0 where the search was exact in the end.
+	Cells, Probes, Passes int
+	// Widened counts how often the search was widened because the recall was low, or
+	// was foreseen to be: to twice the probes, and at last to an exact search.
+	Widened int
+}
+
+// Search finds the most alike k = Settings.Neighbours of every sample that has the
+// view, or all the others where there are fewer.
+//
+// An exact search compares all pairs, each once, by sums over the dimensions in one
+// order. It keeps k and an eighth more for every sample, and ranks these by the space's
+// own similarities, whose sums run in another order. So the lists are those of
+// Space.Similarity, but for candidates about the last place whose sums differ by no
+// more than rounding. Equal rows have equal sums: of them, the lower numbers always win.
+//
+// An approximate search compares every sample with those in the same part of the
+// space. It estimates in every run what share of the true neighbours it has found, and
+// goes on, at last to an exact search, until that reaches Settings.Recall. Fewer than
+// 2000 samples, or than 8 k, are searched exactly in any case.
+//
+// Beside the rows, a search takes some 16 k + 160 bytes per sample that has the view, of
+// which the lists are 4 k, and an approximate one 8 more per probe; and per thread 5 MB,
+// or 2 kB per dimension where that is more.
+//
+// threads of 0 or less stands for all usable processors; the result is the same for
+// any number. progress, if not nil, is called now and then, one call at a time, with
+// the share of the work that is done, as a number of samples of Space.Count. The only
+// errors are those of Settings.Resolve and the context's own.
+func Search(ctx context.Context, s *similarity.Space, settings Settings, threads int, progress func(done int)) (*Lists, error) {
+	if err := settings.Resolve(); err != nil {
 		return nil, err
 	}
-	return l, nil
-}
-
-// searcher is one thread's scratch space.
-type searcher struct {
-	sums []float32
-	best []top
-}
-
-// search fills best with the k nearest of packed rows [lo, hi).
-func (w *searcher) search(ctx context.Context, s *similarity.Space, lo, hi, k int) {
-	if w.best == nil {
-		w.sums = make([]float32, candidateBlock)
-		w.best = make([]top, queryBlock)
+	f := newFinder(ctx, s, settings, threads, progress)
+	if f.k == 0 {
+		return f.lists, ctx.Err()
 	}
-	for q := range hi - lo {
-		w.best[q].reset(k)
+	if err := f.search(); err != nil {
+		return nil, err
 	}
-	for c := 0; c < s.Count() && ctx.Err() == nil; c += candidateBlock {
-		sums := w.sums[:min(candidateBlock, s.Count()-c)]
-		for r := lo; r < hi; r++ {
-			s.Block(sums, r, c, len(sums))
-			best := &w.best[r-lo]
-			for j, x := range sums {
-				if x >= best.bar && c+j != r {
-					best.add(found{x, int32(c + j)})
-				}
-			}
-		}
-	}
-}
-
-// found is a candidate neighbour.
-type found struct {
-	similarity float32
-	row        int32
-}
-
-// before orders candidates: more alike first, then the lower number. Packed
-// rows are numbered as their samples are.
-func (f found) before(g found) bool {
-	return f.similarity > g.similarity || f.similarity == g.similarity && f.row < g.row
-}
-
-// top keeps the k best of the candidates it is given, in a buffer of 2k that is
-// cut back to k whenever it is full.
-type top struct {
-	k   int
-	bar float32 // no candidate below it can be among the k best
-	buf []found
-}
-
-func (t *top) reset(k int) {
-	if cap(t.buf) < 2*k {
-		t.buf = make([]found, 0, 2*k)
-	}
-	t.k, t.bar, t.buf = k, float32(math.Inf(-1)), t.buf[:0]
-}
-
-func (t *top) add(f found) {
-	t.buf = append(t.buf, f)
-	if len(t.buf) == 2*t.k {
-		t.cut()
-		t.bar = t.buf[t.k-1].similarity
-	}
-}
-
-func (t *top) cut() {
-	slices.SortFunc(t.buf, func(a, b found) int {
-		if a.before(b) {
-			return -1
-		}
-		return 1
-	})
-	t.buf = t.buf[:min(t.k, len(t.buf))]
-}
-
-// sorted returns the k best, best first.
-func (t *top) sorted() []found {
-	t.cut()
-	return t.buf
+	return f.lists, nil
 }

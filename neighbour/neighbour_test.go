@@ -46,7 +46,7 @@ func newView(random *rand.Rand, n, dims int, missing float64, value func() float
 
 func newSpace(t testing.TB, v *view.View, m similarity.Metric, order []int) *similarity.Space {
 	t.Helper()
-	s, err := similarity.NewSpace(v, m, order)
+	s, err := similarity.NewSpace(t.Context(), v, m, order, false, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func newSpace(t testing.TB, v *view.View, m similarity.Metric, order []int) *sim
 
 func search(t testing.TB, s *similarity.Space, k, threads int) *neighbour.Lists {
 	t.Helper()
-	l, err := neighbour.Search(t.Context(), s, k, threads, nil)
+	l, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: k, Method: neighbour.Exact}, threads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,23 +78,17 @@ func brute[T cmp.Ordered](s *similarity.Space, alike func(i, j int) T) [][]int32
 	return ranking
 }
 
-// checkLists compares l with the first k of a ranking, and the similarities with
-// the space's own.
+// checkLists compares l with the first k of a ranking.
 func checkLists(t *testing.T, s *similarity.Space, l *neighbour.Lists, k int, ranking [][]int32) {
 	t.Helper()
 	n := s.Samples
-	if len(l.Offsets) != n+1 || l.Offsets[0] != 0 || l.Offsets[n] != len(l.Index) || len(l.Index) != len(l.Similarity) {
-		t.Fatalf("%d offsets for %d samples, %d neighbours and %d similarities", len(l.Offsets), n, len(l.Index), len(l.Similarity))
+	if len(l.Offsets) != n+1 || l.Offsets[0] != 0 || l.Offsets[n] != len(l.Index) {
+		t.Fatalf("%d offsets for %d samples, %d neighbours", len(l.Offsets), n, len(l.Index))
 	}
 	for i := range n {
 		want := ranking[i][:min(k, len(ranking[i]))]
 		if !slices.Equal(l.Of(i), want) {
 			t.Fatalf("k=%d: the neighbours of sample %d are %v, want %v", k, i, l.Of(i), want)
-		}
-		for e, j := range l.Of(i) {
-			if got, want := l.Similarity[l.Offsets[i]+e], s.Similarity(i, int(j)); got != want {
-				t.Fatalf("k=%d: samples %d and %d have similarity %v, want %v", k, i, j, got, want)
-			}
 		}
 	}
 }
@@ -120,6 +114,24 @@ func TestSearch(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBlocks has more samples than a block, or longer rows than a part of the
+// dimensions, and threads that share the blocks.
+func TestBlocks(t *testing.T) {
+	for _, m := range metrics {
+		random := rand.New(rand.NewPCG(9, uint64(m)))
+		for _, c := range []struct{ n, dims int }{{700, 1}, {600, 40}, {300, 511}, {270, 512}, {270, 513}, {150, 1300}} {
+			s := newSpace(t, normalView(random, c.n, c.dims, 0.1), m, random.Perm(c.n))
+			ranking := brute(s, s.Similarity)
+			for _, k := range []int{9, s.Count() - 2} {
+				if c.dims == 1 && m == similarity.Cosine {
+					k = s.Count() // any two rows are alike or opposite
+				}
+				checkLists(t, s, search(t, s, k, 5), k, ranking)
+			}
+		}
 	}
 }
 
@@ -177,7 +189,7 @@ func TestThreads(t *testing.T) {
 			want := search(t, s, 10, 1)
 			for _, threads := range []int{0, -1, 2, 3, 7, 64, math.MaxInt} {
 				got := search(t, s, 10, threads)
-				if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Similarity, want.Similarity) {
+				if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Index, want.Index) {
 					t.Errorf("%v: %d threads give another result than one", m, threads)
 				}
 			}
@@ -197,7 +209,7 @@ func TestPermutation(t *testing.T) {
 				v := normalView(random, n, 20, 0.3)
 				order := random.Perm(n)
 				s := newSpace(t, v, m, nil)
-				if hasTies(search(t, s, n, 2)) {
+				if hasTies(s, search(t, s, n, 2)) {
 					continue
 				}
 				checked++
@@ -219,9 +231,10 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-func hasTies(l *neighbour.Lists) bool {
-	for i := range len(l.Offsets) - 1 {
-		all := l.Similarity[l.Offsets[i]:l.Offsets[i+1]]
+func hasTies(s *similarity.Space, l *neighbour.Lists) bool {
+	for i := range s.Samples {
+		all := make([]float32, len(l.Of(i)))
+		s.Similarities(all, i, l.Of(i))
 		if len(slices.Compact(slices.Clone(all))) != len(all) {
 			return true
 		}
@@ -234,7 +247,7 @@ func TestProgress(t *testing.T) {
 	s := newSpace(t, normalView(random, 300, 4, 0.3), similarity.L2, nil)
 	for _, threads := range []int{1, 4} {
 		last := 0
-		_, err := neighbour.Search(t.Context(), s, 5, threads, func(done int) {
+		_, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: 5}, threads, func(done int) {
 			if done <= last {
 				t.Errorf("progress went from %d to %d", last, done)
 			}
@@ -253,7 +266,7 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, k := range []int{0, 5} {
-			l, err := neighbour.Search(ctx, s, k, 2, func(int) { t.Error("progress after the end") })
+			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: k}, 2, func(int) { t.Error("progress after the end") })
 			if !errors.Is(err, context.Canceled) || k > 0 && l != nil {
 				t.Errorf("k=%d: lists %v, error %v", k, l, err)
 			}
@@ -262,7 +275,7 @@ func TestCancel(t *testing.T) {
 	t.Run("deadline", func(t *testing.T) {
 		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 		defer cancel()
-		if l, err := neighbour.Search(ctx, s, 5, 2, nil); l != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 5}, 2, nil); l != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("lists %v, error %v", l, err)
 		}
 	})
@@ -271,7 +284,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			calls := 0
-			l, err := neighbour.Search(ctx, s, 5, threads, func(int) {
+			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 5}, threads, func(int) {
 				calls++
 				cancel()
 			})
@@ -308,7 +321,7 @@ func TestCancelAnywhere(t *testing.T) {
 		for n := 0; ; n++ {
 			ctx := &countdown{Context: t.Context()}
 			ctx.left.Store(int64(n))
-			l, err := neighbour.Search(ctx, s, 3, threads, nil)
+			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 3}, threads, nil)
 			if err == nil {
 				checkLists(t, s, l, 3, ranking)
 				if n < 10 {

@@ -25,12 +25,12 @@ func ExampleUnion() {
 			fmt.Println(err)
 			return
 		}
-		s, err := similarity.NewSpace(v, similarity.L1, nil)
+		s, err := similarity.NewSpace(ctx, v, similarity.L1, nil, false, 0)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		l, err := neighbour.Search(ctx, s, 1, 0, nil)
+		l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 1}, 0, nil)
 		if err != nil {
 			fmt.Println(err)
 			return

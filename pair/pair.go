@@ -135,9 +135,7 @@ func (s *Set) Similarities(ctx context.Context, spaces []*similarity.Space, thre
 	err := parallel.Blocks(ctx, threads, s.Samples(), 16, func(_, lo, hi int) {
 		for m, space := range spaces {
 			for p := lo; p < hi; p++ {
-				for t := s.Offsets[p]; t < s.Offsets[p+1]; t++ {
-					w[m][t] = space.Similarity(p, int(s.Second[t]))
-				}
+				space.Similarities(w[m][s.Offsets[p]:s.Offsets[p+1]], p, s.Of(p))
 			}
 		}
 		tick(s.Offsets[hi] - s.Offsets[lo])

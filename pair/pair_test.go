@@ -34,7 +34,6 @@ func randomLists(random *rand.Rand, n, most int) *neighbour.Lists {
 		}
 		l.Offsets = append(l.Offsets, len(l.Index))
 	}
-	l.Similarity = make([]float32, len(l.Index))
 	return l
 }
 
@@ -141,7 +140,7 @@ func randomSpaces(t testing.TB, random *rand.Rand, n int, missing float64) ([]*v
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := similarity.NewSpace(v, m, nil)
+		s, err := similarity.NewSpace(t.Context(), v, m, nil, false, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

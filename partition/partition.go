@@ -186,6 +186,7 @@ func edgesOf(ctx context.Context, g *graph.Graph, clip float64) (*edges, error) 
 type state struct {
 	edges
 	label   []int32   // node -> cluster
+	stale   []bool    // node -> whether it may want to move
 	size    []int32   // cluster -> nodes
 	free    []int32   // clusters that have become empty
 	joining []float64 // scratch, by cluster: the sum of a node's costs to it
@@ -195,9 +196,9 @@ type state struct {
 // singletons returns the partition in which every node is alone.
 func singletons(e *edges) *state {
 	n := len(e.offsets) - 1
-	s := &state{edges: *e, label: make([]int32, n), size: make([]int32, n), joining: make([]float64, n)}
+	s := &state{edges: *e, label: make([]int32, n), stale: make([]bool, n), size: make([]int32, n), joining: make([]float64, n)}
 	for i := range n {
-		s.label[i], s.size[i] = int32(i), 1
+		s.label[i], s.stale[i], s.size[i] = int32(i), true, 1
 	}
 	return s
 }
@@ -205,6 +206,9 @@ func singletons(e *edges) *state {
 // assign makes label the partition.
 func (s *state) assign(label []int32) {
 	copy(s.label, label)
+	for i := range s.stale {
+		s.stale[i] = true
+	}
 	clear(s.size)
 	for _, c := range label {
 		s.size[c]++
@@ -218,8 +222,13 @@ func (s *state) assign(label []int32) {
 }
 
 // move puts node i where it costs least and reports whether that is elsewhere.
-// Staying wins ties, then the lower cluster number.
+// Staying wins ties, then the lower cluster number. A node that has not moved, or has
+// moved, stays where it is until one that it has an edge to moves.
 func (s *state) move(i int) bool {
+	if !s.stale[i] {
+		return false
+	}
+	s.stale[i] = false
 	own := s.label[i]
 	s.sum(i)
 	best, least := own, s.joining[own]
@@ -237,6 +246,9 @@ func (s *state) move(i int) bool {
 		return false
 	}
 	s.label[i] = best
+	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
+		s.stale[s.to[e]] = true
+	}
 	s.size[best]++
 	if s.size[own]--; s.size[own] == 0 {
 		s.free = append(s.free, own)

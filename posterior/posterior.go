@@ -88,8 +88,9 @@ func (s *Settings) Resolve() error {
 
 // Estimator turns the similarities of a pair into a probability.
 type Estimator struct {
-	model *probability.Model
-	set   Settings
+	model     *probability.Model
+	functions []*probability.Lookup
+	set       Settings
 }
 
 // New returns an estimator that uses what was learned.
@@ -97,14 +98,18 @@ func New(model *probability.Model, set Settings) (*Estimator, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
-	return &Estimator{model, set}, nil
+	e := &Estimator{model: model, set: set}
+	for m := range model.Functions {
+		e.functions = append(e.functions, model.Functions[m].Lookup())
+	}
+	return e, nil
 }
 
 // Views writes to p, which has one entry per view, what each view says of a pair
 // with the given similarities; NaN where a similarity is NaN and nothing completes
 // it.
 func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
-	for m, f := range e.model.Functions {
+	for m, f := range e.functions {
 		p[m] = math.NaN()
 		if w := similarity(m); w == w {
 			p[m] = e.clip(f.At(float64(w)))
@@ -140,18 +145,22 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 // Fuse makes one probability of what the views say, by view, each in (0, 1); NaN
 // entries drop out. It returns 0 where all are NaN: nothing speaks for the pair.
 func (e *Estimator) Fuse(p []float64) float64 {
-	logit, sum, product, low, high, n := 0.0, 0.0, 1.0, 1.0, 0.0, 0
+	same, other, sum, low, high, n := 1.0, 1.0, 0.0, 1.0, 0.0, 0
 	for m, x := range p {
 		if x != x {
 			continue
 		}
-		logit += math.Log(x / (1 - x))
+		same *= x
+		other *= 1 - x
 		if e.set.Fusion == Asymmetric && n > 0 {
 			base := e.clip(e.model.BaseRate[m])
-			logit -= math.Log(base / (1 - base))
+			same *= 1 - base
+			other *= base
+		}
+		if same < tiny && other < tiny && e.set.Fusion != Multiply {
+			same, other = same/tiny, other/tiny
 		}
 		sum += x
-		product *= x
 		low, high = min(low, x), max(high, x)
 		n++
 	}
@@ -166,11 +175,14 @@ func (e *Estimator) Fuse(p []float64) float64 {
 	case Min:
 		return low
 	case Multiply:
-		return product
+		return same
 	default:
-		return 1 / (1 + math.Exp(-logit))
+		return same / (same + other)
 	}
 }
+
+// tiny is below all products of few views, and far above the least number.
+const tiny = 1e-200
 
 func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e.set.Clip) }
 

@@ -20,7 +20,11 @@ type Function struct {
 // the first or last probability outside them. It is NaN where x is, and where the
 // function has no points.
 func (f *Function) At(x float64) float64 {
-	i := sort.SearchFloat64s(f.X, x)
+	return f.between(sort.SearchFloat64s(f.X, x), x)
+}
+
+// between is At for an x that lies above the points before i, and not above i.
+func (f *Function) between(i int, x float64) float64 {
 	switch {
 	case len(f.X) == 0 || x != x:
 		return math.NaN()
@@ -33,6 +37,53 @@ func (f *Function) At(x float64) float64 {
 	a, b := f.P[i-1], f.P[i]
 	p := a + (x-f.X[i-1])/(f.X[i]-f.X[i-1])*(b-a)
 	return min(max(p, min(a, b)), max(a, b))
+}
+
+// Lookup is a function made ready to be asked many times.
+type Lookup struct {
+	*Function
+	low, scale float64
+	first      []int32 // by step from the first point on: the first point within or behind
+}
+
+// Lookup returns f for many questions. f must not be changed afterwards.
+func (f *Function) Lookup() *Lookup {
+	l := &Lookup{Function: f}
+	if len(f.X) < 2 {
+		return l
+	}
+	steps := 4 * len(f.X)
+	last := f.X[len(f.X)-1]
+	l.low, l.scale = f.X[0], float64(steps)/(last-f.X[0])
+	if l.scale-l.scale != 0 {
+		return l // the points are too close to each other to be told apart by steps
+	}
+	l.first = make([]int32, steps+1)
+	i := 0
+	for s := range l.first {
+		for i < len(f.X)-1 && l.step(f.X[i]) < s {
+			i++
+		}
+		l.first[s] = int32(i)
+	}
+	return l
+}
+
+// step returns the step of x, which lies between the first and the last point.
+func (l *Lookup) step(x float64) int { return int((x - l.low) * l.scale) }
+
+// At returns what Function.At does.
+func (l *Lookup) At(x float64) float64 {
+	if l.first == nil || !(x > l.X[0] && x < l.X[len(l.X)-1]) {
+		return l.Function.At(x)
+	}
+	// Rounding is the same for a point as for x, so none before the first of the step
+	// lies above x.
+	i := int(l.first[min(l.step(x), len(l.first)-1)])
+	for l.X[i] < x {
+		i++
+	}
+	return l.between(i, x)
 }
 
 // check reports what Function promises and f does not keep.

@@ -111,7 +111,7 @@ func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done 
 		return nil, err
 	}
 	out := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: make([]float32, len(g.Weight))}
-	err := detours(ctx, ranked, threads, progress, func(s *scratch, i int) {
+	err := detours(ctx, ranked, g.Samples(), threads, progress, func(s *scratch, i int) {
 		index, weight := out.Of(i)
 		byWeight, _ := ranked.Of(i)
 		for e, j := range byWeight {
@@ -132,7 +132,7 @@ func paths(ctx context.Context, g *graph.Graph, k, threads int, progress func(do
 		return nil, err
 	}
 	l := newLists(g, k)
-	err := detours(ctx, g, threads, progress, func(s *scratch, i int) {
+	err := detours(ctx, g, max(1, k), threads, progress, func(s *scratch, i int) {
 		index, _ := g.Of(i)
 		l.pick(i, index, s.best, s)
 	})
@@ -146,7 +146,7 @@ func rank(ctx context.Context, g *graph.Graph, threads int) error {
 		var keys []uint64
 		for i := lo; i < hi; i++ {
 			index, weight := g.Of(i)
-			keys = sorted(keys, index, weight)
+			keys = sorted(keys, index, weight, 0)
 			for e, x := range keys {
 				index[e], weight[e] = unkey(x)
 			}
@@ -154,13 +154,16 @@ func rank(ctx context.Context, g *graph.Graph, threads int) error {
 	})
 }
 
-// sorted returns, in the place of keys, a key for every edge, those of the largest
-// weight first and, among equals, those to the lowest number.
-func sorted(keys []uint64, index []int32, weight []float32) []uint64 {
+// sorted returns, in the place of keys, a key for every edge of a weight that is not
+// below floor, those of the largest weight first and, among equals, those to the lowest
+// number.
+func sorted(keys []uint64, index []int32, weight []float32, floor float32) []uint64 {
 	keys = keys[:0]
 	for e, j := range index {
-		// The bits of a positive number rise with it.
-		keys = append(keys, uint64(^math.Float32bits(weight[e]))<<32|uint64(j))
+		if w := weight[e]; w >= floor {
+			// The bits of a positive number rise with it.
+			keys = append(keys, uint64(^math.Float32bits(w))<<32|uint64(j))
+		}
 	}
 	slices.Sort(keys)
 	return keys
@@ -172,21 +175,30 @@ func unkey(x uint64) (index int32, weight float32) {
 }
 
 // detours calls do with every sample i of g, whose edges are ranked, when best holds
-// the weights that paths give to its edges, in their order.
-func detours(ctx context.Context, g *graph.Graph, threads int, progress func(done int), do func(s *scratch, i int)) error {
+// the weights that paths give to its edges, in their order: all of them, or, where k is
+// less than the sample's edges, those that are among its k largest. The others are then
+// anything below these.
+func detours(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int), do func(s *scratch, i int)) error {
 	return each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
 		index, weight := g.Of(i)
 		s.best = append(s.best[:0], weight...)
 		for e, h := range index {
 			s.row[h] = weight[e]
 		}
+		s.floor = 0
+		if k < len(index) {
+			s.floor = weight[k-1]
+		}
 		for e, j := range index {
+			if e == k {
+				s.floor = slices.Min(s.best[:k])
+			}
 			// No detour is more probable than its second step, by falling weight, after
 			// the best first one.
 			theirs, step := g.Of(int(j))
 			most := weight[e]
 			for l, h := range theirs {
-				if weight[0]*step[l] <= most {
+				if p := weight[0] * step[l]; p <= most || p < s.floor {
 					break
 				}
 				most = max(most, s.row[h]*step[l])
@@ -221,9 +233,10 @@ func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress 
 
 // scratch is one thread's.
 type scratch struct {
-	row  []float32 // one zero per sample, to be left as such
-	best []float32
-	keys []uint64
+	row   []float32 // one zero per sample, to be left as such
+	best  []float32
+	floor float32 // what is below it is not among the best that are asked for
+	keys  []uint64
 }
 
 // each calls do for every sample i.
@@ -288,7 +301,7 @@ func (l *lists) pick(i int, index []int32, weight []float32, s *scratch) {
 	l.index[at], l.weight[at] = int32(i), 1
 	l.length[i] = 1
 	sum := 1.0
-	s.keys = sorted(s.keys, index, weight)
+	s.keys = sorted(s.keys, index, weight, s.floor)
 	for _, x := range s.keys[:min(len(s.keys), l.room-1)] {
 		j, w := unkey(x)
 		if w == 0 {

@@ -1,6 +1,7 @@
 package similarity_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/mvclust/mvclust/similarity"
@@ -15,7 +16,7 @@ func ExampleNewSpace() {
 		fmt.Println(err)
 		return
 	}
-	s, err := similarity.NewSpace(words, similarity.Cosine, nil)
+	s, err := similarity.NewSpace(context.Background(), words, similarity.Cosine, nil, false, 0)
 	if err != nil {
 		fmt.Println(err)
 		return

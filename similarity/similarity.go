@@ -3,9 +3,13 @@
 package similarity
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/view"
 )
 
@@ -61,10 +65,10 @@ func (m *Metric) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Space is one view made ready for comparisons: the rows of the samples that
-// have it, packed, and scaled to unit length under Cosine. For every metric a
-// higher value means more alike, and Similarity(i, j) equals Similarity(j, i)
-// to the last bit.
+// Space is one view made ready for comparisons. The rows stay where they are in
+// the view, or are scaled to unit length under Cosine. For every metric a higher
+// value means more alike, and Similarity(i, j) equals Similarity(j, i) to the last
+// bit.
 type Space struct {
 	// Name is the view's name.
 	Name string
@@ -78,56 +82,51 @@ type Space struct {
 	Zero, FirstZero int
 
 	metric Metric
-	rows   []float32 // the present rows, packed
-	sample []int32   // packed row -> sample
-	slot   []int32   // sample -> packed row, or -1
+	kernel *kernel.Kernel
+	data   []float32 // rows of Dims values, which need not all be in use
+	slot   []int32   // sample -> row of data, or -1
+	sample []int32   // the samples that have the view, ascending
 }
 
-// NewSpace prepares view v, which must be valid and is copied. Sample i of the
-// space is sample order[i] of the view, order being a permutation of the samples
-// (nil keeps the view's numbering): all later stages break ties by number, so
-// the order decides them. Under Cosine an all-zero row counts as missing.
+// NewSpace prepares view v, which must be valid. Sample i of the space is sample
+// order[i] of the view, order being a permutation of the samples (nil keeps the
+// view's numbering): all later stages break ties by number, so the order decides
+// them. Under Cosine an all-zero row counts as missing.
+//
+// The space reads v.Data for as long as it lives, which must not change meanwhile,
+// except under Cosine: there it keeps a copy of the rows, Count x Dims values, or
+// with overwrite scales them in v.Data itself. threads of 0 or less stands for all
+// usable processors.
 //
 // A view in which all rows are equal, or all directions under Cosine, tells
 // nothing about which samples belong together and is a *view.InputError, as are
 // a view that fewer than two samples have and values so large or so small that
-// their differences leave the range of 32-bit numbers when squared or cubed.
-func NewSpace(v *view.View, metric Metric, order []int) (*Space, error) {
+// their differences leave the range of 32-bit numbers when squared or cubed. The
+// only other errors are an unknown metric and the context's own.
+func NewSpace(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (*Space, error) {
 	if _, err := ParseMetric(metric.String()); err != nil {
 		return nil, err
 	}
 	s := &Space{
-		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1, metric: metric,
-		rows: make([]float32, 0, v.Count()*v.Dims),
-		slot: make([]int32, v.Samples),
+		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1,
+		metric: metric, kernel: kernel.Best(), data: v.Data,
 	}
-	for i := range v.Samples {
-		from := i
-		if order != nil {
-			from = order[i]
-		}
-		s.slot[i] = -1
-		if !v.Has(from) {
-			continue
-		}
-		row := v.Row(from)
-		if metric == Cosine {
-			n := norm(row)
-			if n == 0 {
-				s.Zero++
-				if s.FirstZero < 0 || from < s.FirstZero {
-					s.FirstZero = from
-				}
-				continue
+	place := places(v, metric == Cosine && !overwrite)
+	largest, err := s.prepare(ctx, v, place, overwrite, threads)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range place {
+		if r == zero {
+			s.Zero++
+			if s.FirstZero < 0 {
+				s.FirstZero = i
 			}
-			s.appendUnit(row, n)
-		} else {
-			s.rows = append(s.rows, row...)
+			place[i] = absent
 		}
-		s.slot[i] = int32(len(s.sample))
-		s.sample = append(s.sample, int32(i))
 	}
-	problem, row := s.misfit(), -1
+	s.number(place, order)
+	problem, row := s.misfit(largest), -1
 	switch {
 	case problem != "":
 	case s.Count() < 2 && s.Zero > 0:
@@ -145,36 +144,118 @@ func NewSpace(v *view.View, metric Metric, order []int) (*Space, error) {
 	return s, nil
 }
 
-// norm returns the Euclidean length of row.
-func norm(row []float32) float64 {
+// Marks in place of a row.
+const (
+	absent = -1 // The sample lacks the view.
+	zero   = -2 // Its row is all zeros and has no cosine.
+)
+
+// places says which row of the data every sample of the view has: its own, or
+// where the rows are to be copied, its turn among those that have the view.
+func places(v *view.View, packed bool) []int32 {
+	place := make([]int32, v.Samples)
+	next := int32(0)
+	for i := range place {
+		switch {
+		case !v.Has(i):
+			place[i] = absent
+		case packed:
+			place[i] = next
+			next++
+		default:
+			place[i] = int32(i)
+		}
+	}
+	return place
+}
+
+// prepare scales the rows to unit length under Cosine, and marks zero rows in
+// place. For the other metrics it returns the largest absolute value.
+func (s *Space) prepare(ctx context.Context, v *view.View, place []int32, overwrite bool, threads int) (float64, error) {
+	if s.metric == Cosine && !overwrite {
+		s.data = make([]float32, v.Count()*v.Dims)
+	}
+	largest := make([]float32, parallel.Threads(threads))
+	err := parallel.Blocks(ctx, threads, v.Samples, 1+valuesAtATime/v.Dims, func(worker, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			switch {
+			case place[i] == absent:
+			case s.metric != Cosine:
+				largest[worker] = max(largest[worker], magnitude(v.Row(i)))
+			case !unit(s.row(place[i]), v.Row(i)):
+				place[i] = zero
+			}
+		}
+	})
+	return float64(slices.Max(largest)), err
+}
+
+// valuesAtATime bounds the work between two looks at the context.
+const valuesAtATime = 1 << 16
+
+// magnitude returns the largest absolute value of row.
+func magnitude(row []float32) float32 {
+	var most float32
+	for _, x := range row {
+		most = max(most, x, -x)
+	}
+	return most
+}
+
+// unit sets to to row scaled to length 1, and reports false where row is all
+// zeros. Sums in 64 bits neither overflow nor vanish.
+func unit(to, row []float32) bool {
 	sum := 0.0
 	for _, x := range row {
 		sum += float64(x) * float64(x)
 	}
-	return math.Sqrt(sum)
+	if sum == 0 {
+		return false
+	}
+	norm := math.Sqrt(sum)
+	for k, x := range row {
+		to[k] = float32(float64(x) / norm)
+	}
+	return true
 }
 
-func (s *Space) appendUnit(row []float32, norm float64) {
-	for _, x := range row {
-		s.rows = append(s.rows, float32(float64(x)/norm))
+// number gives the samples the numbers that order asks for.
+func (s *Space) number(place []int32, order []int) {
+	s.slot = place
+	if order != nil {
+		s.slot = make([]int32, len(place))
+		for i, from := range order {
+			s.slot[i] = place[from]
+		}
+	}
+	present := 0
+	for _, r := range s.slot {
+		if r >= 0 {
+			present++
+		}
+	}
+	s.sample = make([]int32, 0, present)
+	for i, r := range s.slot {
+		if r >= 0 {
+			s.sample = append(s.sample, int32(i))
+		}
 	}
 }
 
-// largest returns the largest absolute value of the packed rows.
-func (s *Space) largest() float64 {
-	var most float32
-	for _, x := range s.rows {
-		most = max(most, x, -x)
-	}
-	return float64(most)
+// Renumber returns the space in which sample i is sample order[i] of s, order being a
+// permutation of the samples. It shares the rows of s.
+func (s *Space) Renumber(order []int) *Space {
+	out := *s
+	out.number(s.slot, order)
+	return &out
 }
 
-// misfit says why sums over the dimensions leave float32's range, or nothing:
-// upwards where two rows can be infinitely far apart, downwards where two that
-// differ by a thousandth of the largest value may count as equal.
-func (s *Space) misfit() string {
+// misfit says why sums over the dimensions of rows with values up to most leave
+// float32's range, or nothing: upwards where two rows can be infinitely far apart,
+// downwards where two that differ by a thousandth of most may count as equal.
+func (s *Space) misfit(most float64) string {
 	power := map[Metric]float64{L1: 1, L2: 2, L3: 3}[s.metric]
-	switch most := s.largest(); {
+	switch {
 	case s.metric == Cosine:
 		return ""
 	case math.Pow(2*most, power)*float64(s.Dims) > math.MaxFloat32:
@@ -188,18 +269,19 @@ func (s *Space) misfit() string {
 // smallestNormal is the least positive float32 that has all its digits.
 const smallestNormal = 0x1p-126
 
-// constant reports whether all packed rows are equal.
+// constant reports whether all rows are equal. In most views the second one
+// settles it.
 func (s *Space) constant() bool {
-	first := s.Row(0)
 	for r := 1; r < s.Count(); r++ {
-		for k, x := range s.Row(r) {
-			if x != first[k] {
-				return false
-			}
+		if !slices.Equal(s.Row(r), s.Row(0)) {
+			return false
 		}
 	}
 	return true
 }
+
+// Metric returns the similarity measure.
+func (s *Space) Metric() Metric { return s.metric }
 
 // Count returns the number of samples that have the view.
 func (s *Space) Count() int { return len(s.sample) }
@@ -207,56 +289,75 @@ func (s *Space) Count() int { return len(s.sample) }
 // Has reports whether sample i has the view.
 func (s *Space) Has(i int) bool { return s.slot[i] >= 0 }
 
-// Sample returns the sample whose row is the r-th packed one; r is in [0, Count).
+// Sample returns the r-th of the samples that have the view, which ascend; r is in
+// [0, Count).
 func (s *Space) Sample(r int) int { return int(s.sample[r]) }
 
-// Row returns the r-th packed row.
-func (s *Space) Row(r int) []float32 { return s.rows[r*s.Dims : (r+1)*s.Dims] }
+// Row returns the row of the r-th sample that has the view, of unit length under
+// Cosine. It must not be changed.
+func (s *Space) Row(r int) []float32 { return s.row(s.slot[s.sample[r]]) }
+
+// Data returns the rows as they lie in memory, Dims values each; they must not be
+// changed. Slot says which of them belong to samples that have the view.
+func (s *Space) Data() []float32 { return s.data }
+
+// Slot returns which row of Data is that of sample i, or -1 if i lacks the view.
+func (s *Space) Slot(i int) int32 { return s.slot[i] }
+
+func (s *Space) row(slot int32) []float32 {
+	at := int(slot) * s.Dims
+	return s.data[at : at+s.Dims : at+s.Dims]
+}
 
 // Similarity returns how alike samples i and j are, or NaN where one of them
 // lacks the view.
 func (s *Space) Similarity(i, j int) float32 {
-	a, b := s.slot[i], s.slot[j]
-	if a < 0 || b < 0 {
-		return float32(math.NaN())
-	}
 	var out [1]float32
-	s.Block(out[:], int(a), int(b), 1)
+	s.Similarities(out[:], i, []int32{int32(j)})
 	return out[0]
 }
 
-// Block sets dst[c] to the similarity of packed row r with packed row lo+c, for
-// c in [0, n).
-func (s *Space) Block(dst []float32, r, lo, n int) {
-	query, d := s.Row(r), s.Dims
-	sum := sums[s.metric]
-	c := 0
-	for ; c+4 <= n; c += 4 {
-		at := (lo + c) * d
-		dst[c], dst[c+1], dst[c+2], dst[c+3] = sum.four(query,
-			s.rows[at:at+d], s.rows[at+d:at+2*d], s.rows[at+2*d:at+3*d], s.rows[at+3*d:at+4*d])
+// Similarities sets dst[t] to how alike samples i and others[t] are, for every t
+// of others, and to NaN where one of the two lacks the view. The value is that of
+// Similarity, whatever else is asked for beside it.
+func (s *Space) Similarities(dst []float32, i int, others []int32) {
+	dst = dst[:len(others)]
+	if s.slot[i] < 0 {
+		for t := range dst {
+			dst[t] = float32(math.NaN())
+		}
+		return
 	}
-	for ; c < n; c++ {
-		row := s.Row(lo + c)
-		dst[c], _, _, _ = sum.four(query, row, row, row, row)
+	query := s.row(s.slot[i])
+	var slots [256]int32
+	for len(others) > 0 {
+		n := min(len(others), len(slots))
+		for t, j := range others[:n] {
+			slots[t] = max(s.slot[j], 0) // any row will do for an absent one
+		}
+		s.kernel.Against(sums[s.metric], query, s.data, slots[:n], dst)
+		s.finish(dst[:n])
+		for t, j := range others[:n] {
+			if s.slot[j] < 0 {
+				dst[t] = float32(math.NaN())
+			}
+		}
+		dst, others = dst[n:], others[n:]
 	}
-	s.finish(dst[:n])
 }
 
-// finish turns sums into similarities.
+var sums = [...]kernel.Sum{Cosine: kernel.Dot, L1: kernel.Absolute, L2: kernel.Square, L3: kernel.Cube}
+
+// finish turns sums, which are negative for distances, into similarities.
 func (s *Space) finish(dst []float32) {
 	switch s.metric {
-	case L1:
-		for c, x := range dst {
-			dst[c] = -x
-		}
 	case L2:
-		for c, x := range dst {
-			dst[c] = -float32(math.Sqrt(float64(x)))
+		for t, x := range dst {
+			dst[t] = -float32(math.Sqrt(float64(-x)))
 		}
 	case L3:
-		for c, x := range dst {
-			dst[c] = -float32(math.Cbrt(float64(x)))
+		for t, x := range dst {
+			dst[t] = -float32(math.Cbrt(float64(-x)))
 		}
 	}
 }

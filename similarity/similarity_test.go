@@ -1,6 +1,7 @@
 package similarity_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func randomView(random *rand.Rand, n, dims int, missing float64) *view.View {
 
 func newSpace(t testing.TB, v *view.View, m similarity.Metric, order []int) *similarity.Space {
 	t.Helper()
-	s, err := similarity.NewSpace(v, m, order)
+	s, err := similarity.NewSpace(t.Context(), v, m, order, false, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,24 +152,27 @@ func TestSymmetry(t *testing.T) {
 	})
 }
 
-// TestBlock holds that a similarity does not depend on what is computed beside
-// it, and that Block writes nothing else.
-func TestBlock(t *testing.T) {
+// TestSimilarities holds that a similarity does not depend on what is computed
+// beside it, and that Similarities writes nothing else.
+func TestSimilarities(t *testing.T) {
 	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
 		for _, dims := range []int{1, 2, 5, 31, 64} {
 			s := newSpace(t, randomView(random, 40, dims, 0.3), m, nil)
-			for r := range s.Count() {
-				lo := random.IntN(s.Count())
-				for n := range s.Count() - lo + 1 {
+			for i := range s.Samples {
+				for _, n := range []int{0, 1, random.IntN(40), 255, 256, 257, 600} {
+					others := make([]int32, n)
+					for c := range others {
+						others[c] = random.Int32N(int32(s.Samples))
+					}
 					dst := slices.Repeat([]float32{77}, n+3)
-					s.Block(dst, r, lo, n)
+					s.Similarities(dst, i, others)
 					for c, got := range dst[:n] {
-						if want := s.Similarity(s.Sample(r), s.Sample(lo+c)); !same(got, want) {
-							t.Fatalf("%d dimensions: row %d with row %d, %d of %d, gives %v; alone %v", dims, r, lo+c, c, n, got, want)
+						if want := s.Similarity(i, int(others[c])); !same(got, want) {
+							t.Fatalf("%d dimensions: sample %d with %d, place %d of %d, gives %v; alone %v", dims, i, others[c], c, n, got, want)
 						}
 					}
 					if !slices.Equal(dst[n:], []float32{77, 77, 77}) {
-						t.Fatalf("block of %d wrote beyond its end: %v", n, dst[n:])
+						t.Fatalf("%d similarities were written beyond their end: %v", n, dst[n:])
 					}
 				}
 			}
@@ -206,8 +210,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestSpace holds that packed rows are the present ones in ascending order, and
-// that the view is neither changed nor held on to.
+// TestSpace holds that the present samples ascend, each with its row, and that the
+// rows are the view's own, or under cosine a copy that leaves the view alone.
 func TestSpace(t *testing.T) {
 	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
 		v := randomView(random, 30, 4, 0.4)
@@ -216,29 +220,93 @@ func TestSpace(t *testing.T) {
 		if !slices.EqualFunc(v.Data, before, same) {
 			t.Error("the view was changed")
 		}
-		if s.Name != "v" || s.Samples != 30 || s.Dims != 4 || s.Count() != v.Count() || s.Zero != 0 || s.FirstZero != -1 {
+		if s.Name != "v" || s.Samples != 30 || s.Dims != 4 || s.Count() != v.Count() || s.Zero != 0 || s.FirstZero != -1 || s.Metric() != m {
 			t.Errorf("%+v", s)
 		}
 		r := 0
 		for i := range v.Samples {
-			if s.Has(i) != v.Has(i) {
-				t.Fatalf("Has(%d) is %t", i, s.Has(i))
+			if s.Has(i) != v.Has(i) || s.Has(i) == (s.Slot(i) < 0) {
+				t.Fatalf("Has(%d) is %t, and its row is number %d", i, s.Has(i), s.Slot(i))
 			}
 			if !v.Has(i) {
 				continue
 			}
-			if s.Sample(r) != i || len(s.Row(r)) != 4 {
-				t.Fatalf("packed row %d, of length %d, belongs to sample %d; want %d", r, len(s.Row(r)), s.Sample(r), i)
+			if s.Sample(r) != i || len(s.Row(r)) != 4 || &s.Row(r)[0] != &s.Data()[4*s.Slot(i)] {
+				t.Fatalf("row %d, of length %d, belongs to sample %d; want %d", r, len(s.Row(r)), s.Sample(r), i)
 			}
-			if m != similarity.Cosine && !slices.Equal(s.Row(r), v.Row(i)) {
-				t.Fatalf("packed row %d is %v, want %v", r, s.Row(r), v.Row(i))
+			if (m == similarity.Cosine) == (&s.Row(r)[0] == &v.Row(i)[0]) {
+				t.Fatalf("the row of sample %d lies in the wrong place", i)
 			}
 			r++
 		}
-		x := s.Similarity(0, 1)
-		clear(v.Data)
-		if s.Similarity(0, 1) != x {
-			t.Error("the space reads the view")
+		if m == similarity.Cosine && len(s.Data()) != 4*v.Count() {
+			t.Errorf("%d values for %d rows", len(s.Data()), v.Count())
+		}
+	})
+}
+
+// TestOverwrite holds that scaling the rows in place changes no similarity, and
+// nothing but the rows of samples that have the view.
+func TestOverwrite(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		v := randomView(random, 300, 7, 0.4)
+		clear(v.Row(1))
+		before := slices.Clone(v.Data)
+		order := random.Perm(300)
+		copied := newSpace(t, v, m, order)
+		s, err := similarity.NewSpace(t.Context(), v, m, order, true, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Zero != copied.Zero || s.Count() != copied.Count() || &s.Data()[0] != &v.Data[0] {
+			t.Fatalf("%d rows, %d of zeros; copied %d and %d", s.Count(), s.Zero, copied.Count(), copied.Zero)
+		}
+		for i := range s.Samples {
+			for j := range i {
+				if !same(s.Similarity(i, j), copied.Similarity(i, j)) {
+					t.Fatalf("samples %d and %d have similarity %v, not %v", i, j, s.Similarity(i, j), copied.Similarity(i, j))
+				}
+			}
+		}
+		for i := range v.Samples {
+			if keeps := m != similarity.Cosine || !v.Has(i) || i == 1; keeps && !slices.EqualFunc(v.Row(i), before[7*i:7*i+7], same) {
+				t.Errorf("row %d was changed", i)
+			}
+		}
+	})
+}
+
+// TestNewSpaceThreads holds that the number of threads decides nothing.
+func TestNewSpaceThreads(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		v := randomView(random, 500, 1000, 0.3) // several blocks of work
+		clear(v.Row(7))
+		v.Present[7] = true
+		want := newSpace(t, v, m, nil)
+		for _, threads := range []int{0, 1, 5} {
+			s, err := similarity.NewSpace(t.Context(), v, m, nil, false, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Count() != want.Count() || s.Zero != want.Zero || s.FirstZero != want.FirstZero {
+				t.Fatalf("%d threads: %d rows, %d of zeros", threads, s.Count(), s.Zero)
+			}
+			for r := range s.Count() {
+				if !slices.Equal(s.Row(r), want.Row(r)) {
+					t.Fatalf("%d threads: row %d differs", threads, r)
+				}
+			}
+		}
+	})
+}
+
+func TestNewSpaceCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		s, err := similarity.NewSpace(ctx, randomView(random, 10, 2, 0), m, nil, false, 2)
+		if s != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("space %v, error %v", s, err)
 		}
 	})
 }
@@ -345,7 +413,7 @@ func TestErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := similarity.NewSpace(v, c.metric, nil)
+			s, err := similarity.NewSpace(t.Context(), v, c.metric, nil, false, 0)
 			input, ok := errors.AsType[*view.InputError](err)
 			if !ok {
 				t.Fatalf("error %v (%T), want an *InputError", err, err)
@@ -366,7 +434,7 @@ func TestOverflow(t *testing.T) {
 			for _, factor := range []float64{0.999, 1.001} {
 				x := float32(limit * factor)
 				v := &view.View{Name: "v", Samples: 2, Dims: dims, Data: slices.Concat(slices.Repeat([]float32{x}, dims), slices.Repeat([]float32{-x}, dims))}
-				s, err := similarity.NewSpace(v, m, nil)
+				s, err := similarity.NewSpace(t.Context(), v, m, nil, false, 0)
 				if (err == nil) != (factor < 1) {
 					t.Errorf("%v, %d dimensions, %g of the limit: %v", m, dims, factor, err)
 				}
@@ -409,7 +477,7 @@ func TestMetricErrors(t *testing.T) {
 	v := &view.View{Samples: 2, Dims: 1, Data: []float32{1, 2}}
 	for _, m := range []similarity.Metric{-1, 4} {
 		want := fmt.Sprintf(`unknown metric "metric(%d)"; choose cosine, l1, l2 or l3`, int(m))
-		if _, err := similarity.NewSpace(v, m, nil); err == nil || err.Error() != want {
+		if _, err := similarity.NewSpace(t.Context(), v, m, nil, false, 0); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 		if text, err := m.MarshalText(); err == nil || err.Error() != want {
@@ -418,17 +486,20 @@ func TestMetricErrors(t *testing.T) {
 	}
 }
 
-func BenchmarkBlock(b *testing.B) {
+func BenchmarkSimilarities(b *testing.B) {
 	for _, m := range metrics {
 		for _, dims := range []int{16, 128, 1024} {
 			b.Run(fmt.Sprintf("%v/dims=%d", m, dims), func(b *testing.B) {
 				const n = 128
 				s := newSpace(b, randomView(rand.New(rand.NewPCG(1, 1)), n, dims, 0), m, nil)
-				dst := make([]float32, n)
+				dst, others := make([]float32, n), make([]int32, n)
+				for t := range others {
+					others[t] = int32(t)
+				}
 				b.ReportAllocs()
 				b.SetBytes(int64(4 * n * dims))
 				for b.Loop() {
-					s.Block(dst, 0, 0, n)
+					s.Similarities(dst, 0, others)
 				}
 			})
 		}

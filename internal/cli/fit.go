@@ -108,7 +108,7 @@ their equations in the paper:
 
 // library returns the options of mvclust.Fit.
 func (o *fitOptions) library() (mvclust.Options, error) {
-	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: int(o.threads)}
+	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: int(o.threads), Consume: true}
 	if o.preset != "auto" && o.preset != "paper" {
 		return opt, fmt.Errorf("--preset: there is no preset %q; choose auto or paper", o.preset)
 	}
@@ -192,7 +192,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 
 	opt.Progress = func(s mvclust.Progress) {
 		doing, unit := stageWords(s.Stage)
-		p.update(doing, unit, s.Done, s.Total, 0)
+		p.update(doing, unit, s.Done, s.Total, s.Share)
 	}
 	result, err := mvclust.Fit(ctx, set.Views, opt)
 	if err != nil {

@@ -89,22 +89,11 @@ const (
 	collectAt = 50
 )
 
-// footprint returns the bytes that mvclust.Fit needs at most.
-//
-// TODO: call opt.Footprint once the library has it.
-func footprint(opt mvclust.Options, samples int, dims []int) (int64, error) {
-	n, k, total := int64(samples), int64(max(opt.Neighbours, mvclust.DefaultNeighbours)), int64(0)
-	for _, d := range dims {
-		total += 4 * n * int64(d)
-	}
-	return total*5/2 + 24*n*k*int64(len(dims)), nil
-}
-
 // limitMemory holds the process to the budget, or to what the run needs where there
 // is no budget, until release is called. A run that needs more than the budget is an
 // error.
 func limitMemory(budget size, opt mvclust.Options, samples int, dims []int) (release func(), err error) {
-	fit, err := footprint(opt, samples, dims)
+	fit, err := opt.Footprint(samples, dims)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
 	"github.com/mvclust/mvclust/internal/param"
+	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/score"
@@ -62,6 +63,18 @@ type viewReport struct {
 	Zero       int    `json:"zero_rows"` // counted as missing under cosine
 	Metric     string `json:"metric"`
 	Candidates int    `json:"candidates"`
+	Neighbours search `json:"neighbours"`
+}
+
+// search says how a view's nearest neighbours were found.
+type search struct {
+	Method  neighbour.Method `json:"method"`
+	Recall  float64          `json:"recall"`  // estimated, where the search was approximate
+	Checked int              `json:"checked"` // samples that the estimate rests on
+	Cells   int              `json:"cells"`
+	Probes  int              `json:"probes"`
+	Passes  int              `json:"passes"`
+	Widened int              `json:"widened"` // times
 }
 
 type stageReport struct {
@@ -108,7 +121,7 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 	for m, v := range set.Views {
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
 			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
-			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m],
+			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
 		})
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m]})
 		if n := trace.Zero[m]; n > 0 {

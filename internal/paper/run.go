@@ -24,6 +24,7 @@ import (
 	"github.com/mvclust/mvclust/refine"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
 )
 
 // Run is one run of a setup, and what came of it.
@@ -177,7 +178,7 @@ func (d *data) pseudo(ctx context.Context, views []*mvclust.View, opt mvclust.Op
 	}
 	var labels [][]int
 	for _, v := range views {
-		space, err := similarity.NewSpace(v.Scaled(opt.Scale), metric, nil)
+		space, err := similarity.NewSpace(ctx, v.Scaled(opt.Scale), metric, nil, opt.Scale != view.NoScale, opt.Threads)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
 	"github.com/mvclust/mvclust/probability"
@@ -53,6 +54,11 @@ func List() []Param {
 			oneOf(func(o *mvclust.Options) *view.Scale { return &o.Scale }, named(view.NoScale), named(view.MinMax))},
 		{"candidates", "auto", "Eq. f_function", "nearest neighbours per view whose pairs are looked at, K or more; auto is 8 K over the number of views, K to 4 K",
 			wholeOr("auto", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Candidates })},
+		{"neighbor-search", neighbour.Auto.String(), "not in the paper", "how those are found; auto is approximate where that is faster, and exact else", //nolint:misspell // spelt as --neighbors is
+			oneOf(func(o *mvclust.Options) *neighbour.Method { return &o.Search.Method },
+				named(neighbour.Auto), named(neighbour.Exact), named(neighbour.Approximate))},
+		{"recall", text(neighbour.DefaultRecall), "not in the paper", "share of the true neighbours below which an approximate search goes on",
+			number(above, 1, func(o *mvclust.Options) *float64 { return &o.Search.Recall })},
 		{"pairs", text(probability.DefaultPairs), "Eq. f_function", "T, the most pairs that are trained on",
 			whole(1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Learning.Pairs })},
 		{"segments", "auto", "Eq. f_function", "I, the segments of a probability function; auto is one per 50 training pairs, 100 to 1000",
@@ -98,6 +104,8 @@ func List() []Param {
 			whole(1, 100, func(o *mvclust.Options) *int { return &o.Refinement.Rounds })},
 		{"sweeps", text(partition.DefaultSweeps), "Algorithm 1", "the most passes over the samples; the search ends when none moves",
 			whole(1, 1_000_000, func(o *mvclust.Options) *int { return &o.Partition.Sweeps })},
+		{"levels", "1", "Algorithm 1", "how often clusters are moved as wholes, and those of clusters, after the samples; 1 moves samples alone",
+			whole(1, 100, func(o *mvclust.Options) *int { return &o.Partition.Levels })},
 		{"edge-clip", text(partition.DefaultClip), "Eq. pi_loss", "keeps an edge's probability within [c, 1-c]",
 			number(1e-12, 0.49, func(o *mvclust.Options) *float64 { return &o.Partition.Clip })},
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/chart"
+	"github.com/mvclust/mvclust/neighbour"
 )
 
 // Figure is a figure of the page.
@@ -85,9 +86,9 @@ func (r *Results) counts(stage string) bool {
 
 // searchCharts draws the time of exact and approximate search, and the recall.
 func (r *Results) searchCharts() []chart.Line {
-	found := chart.Series{Name: string(approximate)}
-	truth := chart.Series{Name: string(exact)}
-	recall := chart.Series{Name: string(approximate)}
+	found := chart.Series{Name: neighbour.Approximate.String()}
+	truth := chart.Series{Name: neighbour.Exact.String()}
+	recall := chart.Series{Name: neighbour.Approximate.String()}
 	for _, c := range r.Crossing {
 		x := float64(c.Rows)
 		found.X, found.Y = append(found.X, x), append(found.Y, c.Approximate)

@@ -50,28 +50,17 @@ type Crossing struct {
 	Recall float64 `json:"recall"`
 }
 
-// method is a way of searching.
-type method string
-
-const (
-	exact       method = "exact"
-	approximate method = "approximate"
-)
-
 // search finds the neighbours of one view by the cosine.
-func search(ctx context.Context, v *view.View, k int, by method, threads int) (*neighbour.Lists, error) {
-	if by != exact {
-		return nil, errors.New("there is no approximate search yet")
-	}
-	s, err := similarity.NewSpace(v, similarity.Cosine, nil)
+func search(ctx context.Context, v *view.View, k int, by neighbour.Method, threads int) (*neighbour.Lists, error) {
+	s, err := similarity.NewSpace(ctx, v, similarity.Cosine, nil, false, threads)
 	if err != nil {
 		return nil, err
 	}
-	return neighbour.Search(ctx, s, k, threads, nil)
+	return neighbour.Search(ctx, s, neighbour.Settings{Neighbours: k, Method: by}, threads, nil)
 }
 
 // timedSearch is search with the seconds that it took, from the view to the lists.
-func (b *bench) timedSearch(v *view.View, by method) (*neighbour.Lists, float64, error) {
+func (b *bench) timedSearch(v *view.View, by neighbour.Method) (*neighbour.Lists, float64, error) {
 	settle()
 	start := time.Now()
 	l, err := search(b.ctx, v, b.Workload.Neighbours, by, b.Threads)
@@ -132,7 +121,7 @@ func (b *bench) graph(v *view.View, rounds int) (*Graph, error) {
 		list = append(list, &contestant{name: "scikit-learn, brute force", module: sklearn, task: "brute"})
 	}
 	for range rounds {
-		l, seconds, err := b.timedSearch(v, exact)
+		l, seconds, err := b.timedSearch(v, neighbour.Exact)
 		if err != nil {
 			return nil, err
 		}
@@ -217,12 +206,12 @@ func (b *bench) crossing() error {
 		if err != nil {
 			return err
 		}
-		found, seconds, err := b.timedSearch(v, approximate)
+		found, seconds, err := b.timedSearch(v, neighbour.Approximate)
 		if err != nil {
 			return b.optional("approximate neighbours", err)
 		}
 		c := Crossing{Rows: n, Approximate: seconds}
-		truth, seconds, err := b.timedSearch(v, exact)
+		truth, seconds, err := b.timedSearch(v, neighbour.Exact)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -254,7 +255,7 @@ func (b *bench) summary(file string, fits []*fit) (*Run, error) {
 	}
 	for _, v := range r.Inputs.Views {
 		if s := v.Neighbours; s != nil {
-			if s.Method == string(exact) {
+			if s.Method == neighbour.Exact.String() {
 				s.Recall = 1 // whether or not the run says so
 			}
 			run.Neighbours = append(run.Neighbours, *s)

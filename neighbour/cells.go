@@ -1,0 +1,155 @@
+package neighbour
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/similarity"
+)
+
+const (
+	rowsPerCell = 24 // that the cells are learned from
+	rounds      = 6  // of k-means
+	assignBlock = 2048
+)
+
+// geometry is the sum that cells are formed by: their centres are means, which suit
+// angles and Euclidean distances; under L1 and L3 they serve as well.
+func (f *finder) geometry() kernel.Sum {
+	if f.space.Metric() == similarity.Cosine {
+		return kernel.Dot
+	}
+	return kernel.Square
+}
+
+// centres finds the centres of count cells by k-means on a sample of the rows. What
+// they are depends on the seed, not on the threads.
+func (f *finder) centres(count int, random *rand.Rand) (block, error) {
+	order := random.Perm(f.rows.count())
+	order = order[:min(len(order), rowsPerCell*count)]
+	chosen := make([]int32, len(order))
+	for t, r := range order {
+		chosen[t] = f.rows.index[r]
+	}
+	d := f.space.Dims
+	centres := block{data: make([]float32, count*d), index: numbers(count), id: numbers(count)}
+	for c := range count {
+		copy(centres.data[c*d:], f.row(chosen[c]))
+	}
+	for range rounds {
+		cell, err := f.nearest(chosen, centres, 1, learning)
+		if err != nil {
+			return block{}, err
+		}
+		start, order := group(cell, count, numbers(len(cell)), 1)
+		spare := make([]int32, count) // rows that take the place of empty cells
+		for c := range spare {
+			spare[c] = chosen[random.IntN(len(chosen))]
+		}
+		err = parallel.Blocks(f.ctx, f.threads, count, 16, func(_, lo, hi int) {
+			for c := lo; c < hi; c++ {
+				f.mean(centres.data[c*d:][:d], chosen, order[start[c]:start[c+1]], spare[c])
+			}
+		})
+		if err != nil {
+			return block{}, err
+		}
+	}
+	return centres, nil
+}
+
+// mean sets centre to the mean of the chosen rows that members lists, of unit length
+// under Cosine, or to row spare where there are none or they cancel out.
+func (f *finder) mean(centre []float32, chosen, members []int32, spare int32) {
+	clear(centre)
+	for _, t := range members {
+		for k, x := range f.row(chosen[t]) {
+			centre[k] += x
+		}
+	}
+	scale := float64(len(members))
+	if f.space.Metric() == similarity.Cosine {
+		scale = 0
+		for _, x := range centre {
+			scale += float64(x) * float64(x)
+		}
+		scale = math.Sqrt(scale)
+	}
+	if scale == 0 {
+		copy(centre, f.row(spare))
+		return
+	}
+	for k, x := range centre {
+		centre[k] = float32(float64(x) / scale)
+	}
+}
+
+// row returns row number index of the data.
+func (f *finder) row(index int32) []float32 {
+	d := f.space.Dims
+	return f.rows.data[int(index)*d:][:d]
+}
+
+// nearest returns the most alike centres of every row of the data that index lists,
+// keep for each, best first.
+func (f *finder) nearest(index []int32, centres block, keep int, weight float64) ([]int32, error) {
+	n := len(index)
+	done := f.meter.stage(float64(n)*float64(centres.count()), weight)
+	cells := make([]int32, n*keep)
+	place, nobody := numbers(assignBlock), make([]int32, assignBlock)
+	for t := range nobody {
+		nobody[t] = -1 // a row is not a centre, and so is not left out
+	}
+	banks := make([]*bank, f.threads)
+	err := parallel.Blocks(f.ctx, f.threads, n, assignBlock, func(worker, lo, hi int) {
+		if banks[worker] == nil {
+			banks[worker] = newBank(min(n, assignBlock), keep, 2*keep+8, centres.count())
+		}
+		best := banks[worker]
+		best.reset()
+		rows := block{f.rows.data, index[lo:hi], nobody[:hi-lo], place[:hi-lo]}
+		f.lane(worker).product.multiply(f.ctx, f.geometry(), best, rows, centres, forth)
+		for t := range hi - lo {
+			near := best.best(int32(t))
+			sortFalling(near)
+			for p, k := range near {
+				cells[(lo+t)*keep+p] = k.id()
+			}
+		}
+		done(float64(hi-lo) * float64(centres.count()))
+	})
+	return cells, err
+}
+
+// group sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item
+// items[t] is in each cell of cells[items[t]*per:][:per]; within a cell the items keep
+// their order.
+func group(cells []int32, count int, items []int32, per int) (start []int, order []int32) {
+	start = make([]int, count+1)
+	for _, c := range cells {
+		start[c+1]++
+	}
+	for c := range count {
+		start[c+1] += start[c]
+	}
+	order = make([]int32, len(cells))
+	next := append([]int(nil), start[:count]...)
+	for _, t := range items {
+		for _, c := range cells[int(t)*per:][:per] {
+			order[next[c]] = t
+			next[c]++
+		}
+	}
+	return start, order
+}
+
+// numbers returns 0, 1, 2... n-1.
+func numbers(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = int32(i)
+	}
+	return s
+}

@@ -1,0 +1,205 @@
+package neighbour
+
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+)
+
+// block is a list of rows that take part in a product.
+type block struct {
+	data  []float32 // rows of equal length
+	index []int32   // the rows that take part
+	id    []int32   // their numbers as candidates
+	row   []int32   // their places in the bank
+}
+
+func (b block) count() int { return len(b.index) }
+
+func (b block) part(lo, hi int) block {
+	b.index, b.id = b.index[lo:hi], b.id[lo:hi]
+	if b.row != nil {
+		b.row = b.row[lo:hi]
+	}
+	return b
+}
+
+// product compares blocks of rows, tile by tile, and hands to a bank what reaches
+// the bars there. It is one thread's scratch space.
+type product struct {
+	kernel *kernel.Kernel
+	dims   int
+
+	a, b, c             []float32 // panels of rows and of columns, tiles
+	rowBars, columnBars []float32
+	byRow, byColumn     []uint32
+	forward, backward   []hit
+	known               func(row, column int32) bool
+}
+
+// hit is a candidate for a row of the bank.
+type hit struct {
+	row int32
+	key key
+}
+
+func newProduct(k *kernel.Kernel, dims int) *product {
+	return &product{
+		kernel: k, dims: dims,
+		columnBars: make([]float32, k.Columns),
+		byRow:      make([]uint32, k.Rows), byColumn: make([]uint32, k.Rows),
+	}
+}
+
+// Sizes that fit the caches of common processors: a panel of columns and
+// partDims dimensions of it in the first level, partValues values of panels of
+// rows in the second, stripValues of panels of columns in the third.
+const (
+	partDims    = 512
+	partValues  = 96 << 10
+	stripValues = 1 << 20
+	mostRows    = 1 << 10
+	leastStrip  = 256
+	mostStrip   = 2048
+)
+
+// strip returns how many columns are packed at a time.
+func strip(dims int) int { return max(leastStrip, min(mostStrip, stripValues/dims)) }
+
+// part returns how many rows are packed at a time, a multiple of the tiles'.
+func (p *product) part() int {
+	rows := min(mostRows, partValues/min(p.dims, partDims))
+	return max(1, rows/p.kernel.Rows) * p.kernel.Rows
+}
+
+// direction says who is offered to whom where rows meet columns.
+type direction int
+
+const (
+	forth    direction = iota // Columns to rows, but none to itself.
+	mutual                    // Columns to rows, and rows to columns unless known says that they meet elsewhere.
+	triangle                  // Each to the other if the column's number is higher; the numbers ascend in both.
+)
+
+// multiply compares all rows with all columns and offers them to the bank. It stops
+// early where ctx is done.
+func (p *product) multiply(ctx context.Context, sum kernel.Sum, to *bank, rows, columns block, way direction) {
+	wide, high := strip(p.dims), p.part()
+	for j := 0; j < len(columns.index); j += wide {
+		right := columns.part(j, min(j+wide, len(columns.index)))
+		p.b = p.pack(p.b, right, p.kernel.Columns)
+		for i := 0; i < len(rows.index); i += high {
+			left := rows.part(i, min(i+high, len(rows.index)))
+			if way == triangle && left.id[0] >= right.id[len(right.id)-1] {
+				continue
+			}
+			p.a = p.pack(p.a, left, p.kernel.Rows)
+			p.compare(ctx, sum, to, left, right, way)
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *product) pack(panels []float32, b block, width int) []float32 {
+	need := kernel.Panels(len(b.index), width) * width * p.dims
+	panels = room(panels, need)
+	p.kernel.Pack(panels, b.data, p.dims, b.index, width)
+	return panels
+}
+
+// room returns s with n values, which hold anything.
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// compare multiplies packed rows with packed columns. Where the rows are long, their
+// dimensions are taken a part at a time, and the tiles of the whole strip hold the
+// sums meanwhile.
+func (p *product) compare(ctx context.Context, sum kernel.Sum, to *bank, left, right block, way direction) {
+	k := p.kernel
+	high, wide := kernel.Panels(len(left.index), k.Rows), kernel.Panels(len(right.index), k.Columns)
+	size, tiles := k.Rows*k.Columns, 1
+	if p.dims > partDims {
+		tiles = high * wide
+	}
+	p.c = room(p.c, tiles*size)
+	p.rowBars = room(p.rowBars, high*k.Rows)
+	p.readBars(to, p.rowBars, left.row)
+	for from := 0; from < p.dims; from += partDims {
+		dims := min(partDims, p.dims-from)
+		last := from+dims == p.dims
+		for j := range wide {
+			if ctx.Err() != nil {
+				return
+			}
+			b := p.b[(j*p.dims+from)*k.Columns:]
+			ends := min((j+1)*k.Columns, len(right.id))
+			if last && way != forth {
+				p.readBars(to, p.columnBars, right.row[j*k.Columns:ends])
+			} else if last {
+				p.noBars(p.columnBars)
+			}
+			for i := range high {
+				if way == triangle && left.id[i*k.Rows] >= right.id[ends-1] {
+					break
+				}
+				c := p.c[(i*wide+j)%tiles*size:][:size]
+				k.Tile(sum, dims, p.a[(i*p.dims+from)*k.Rows:], b, c, from > 0)
+				if last && k.Above(c, p.rowBars[i*k.Rows:], p.columnBars, p.byRow, p.byColumn) {
+					p.collect(c, left.part(i*k.Rows, min((i+1)*k.Rows, len(left.id))), right.part(j*k.Columns, ends), way)
+				}
+			}
+			if last {
+				p.deliver(to, left)
+			}
+		}
+	}
+}
+
+// collect notes the entries of a tile that reach a bar.
+func (p *product) collect(c []float32, left, right block, way direction) {
+	columns := uint32(1)<<len(right.id) - 1 // 1<<32 is 0, and all bits set is right
+	for i, id := range left.id {
+		row := c[i*p.kernel.Columns:][:p.kernel.Columns]
+		for m := p.byRow[i] & columns; m != 0; m &= m - 1 {
+			j := bits.TrailingZeros32(m)
+			if other := right.id[j]; other > id || other < id && way != triangle {
+				p.forward = append(p.forward, hit{left.row[i], newKey(row[j], other)})
+			}
+		}
+		for m := p.byColumn[i] & columns; m != 0; m &= m - 1 {
+			if j := bits.TrailingZeros32(m); right.id[j] > id && way == triangle || way == mutual && !p.known(id, right.id[j]) {
+				p.backward = append(p.backward, hit{right.row[j], newKey(row[j], id)})
+			}
+		}
+	}
+}
+
+// deliver hands over what was noted and takes the rows' new bars.
+func (p *product) deliver(to *bank, left block) {
+	if len(p.forward) > 0 {
+		to.pushAll(p.forward)
+		p.readBars(to, p.rowBars, left.row)
+	}
+	to.pushAll(p.backward)
+	p.forward, p.backward = p.forward[:0], p.backward[:0]
+}
+
+// readBars sets bars to those of rows, and to +Inf beyond them.
+func (p *product) readBars(from *bank, bars []float32, rows []int32) {
+	from.bars(bars, rows)
+	p.noBars(bars[len(rows):])
+}
+
+func (p *product) noBars(bars []float32) {
+	for i := range bars {
+		bars[i] = float32(math.Inf(1))
+	}
+}

@@ -1,0 +1,80 @@
+package neighbour
+
+import (
+	"context"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+)
+
+const (
+	paces = 5   // neighbours per view that a walk goes on to
+	clump = 256 // samples around one that are listed together
+)
+
+// Walk returns the samples in an order in which neighbours are close to each other: it
+// goes from a sample to its first neighbours in any of lists, and to theirs, until it
+// has a clump, and begins the next one beside the last. In the order of a walk, the
+// later stages find most of what they read in the caches. There must be at least one
+// list, and all over the same samples.
+func Walk(ctx context.Context, lists []*Lists) ([]int, error) {
+	n := len(lists[0].Offsets) - 1
+	order, listed := make([]int, 0, n), make([]bool, n)
+	var stack, queue []int32
+	for start := range n {
+		stack = append(stack, int32(start))
+		for len(stack) > 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			queue = append(queue[:0], stack[len(stack)-1])
+			stack = stack[:len(stack)-1]
+			end := len(order) + clump
+			for len(queue) > 0 && len(order) < end {
+				i := queue[0]
+				queue = queue[1:]
+				if listed[i] {
+					continue
+				}
+				listed[i] = true
+				order = append(order, int(i))
+				for _, l := range lists {
+					near := l.Of(int(i))
+					for _, j := range near[:min(paces, len(near))] {
+						if !listed[j] {
+							queue = append(queue, j)
+						}
+					}
+				}
+			}
+			stack = append(stack, queue...)
+		}
+	}
+	return order, nil
+}
+
+// Renumber returns the lists in which sample i is sample order[i] of l; order is a
+// permutation of the samples. Equally similar neighbours stay in the order that they have
+// in l. The only error is the context's own.
+func (l *Lists) Renumber(ctx context.Context, order []int, threads int) (*Lists, error) {
+	n := len(order)
+	number := make([]int32, n)
+	for i, from := range order {
+		number[from] = int32(i)
+	}
+	out := &Lists{Offsets: make([]int, n+1), Index: make([]int32, len(l.Index)), Search: l.Search}
+	for i, from := range order {
+		out.Offsets[i+1] = out.Offsets[i] + l.Offsets[from+1] - l.Offsets[from]
+	}
+	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to, from := out.Offsets[i], l.Offsets[order[i]]
+			for t := range out.Offsets[i+1] - to {
+				out.Index[to+t] = number[l.Index[from+t]]
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,100 @@
+package mvclust
+
+import (
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+// Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so
+// many samples that all have views of the given dimensions, the views' Data included. The
+// Go runtime comes on top of that, with the garbage that it has not collected yet, which
+// runtime/debug.SetMemoryLimit bounds. The error is an *OptionError.
+func (o Options) Footprint(samples int, dims []int) (int64, error) {
+	if samples < 3 {
+		return 0, nil // which Fit refuses
+	}
+	o, err := o.resolve(len(dims), samples)
+	if err != nil {
+		return 0, err
+	}
+	n, views := int64(samples), int64(len(dims))
+	list := 4 * n * int64(o.Candidates)
+	// At most, and where the views have no pair in common.
+	pairs := n * int64(o.Candidates) * views
+	var rows, copies, largest, search int64
+	for m, d := range dims {
+		size := 4 * n * int64(d)
+		rows += size
+		largest = max(largest, size)
+		if o.Scale != view.NoScale || o.Metrics[m] == similarity.Cosine {
+			copies += size
+		}
+		search = max(search, o.Search.Footprint(samples, d))
+	}
+	switch {
+	case !o.Consume:
+		rows += copies
+	case o.Scale != view.NoScale:
+		rows += largest // of which there are two for a moment
+	}
+	neighbours := (views-1)*list + search
+	union := 2 * views * list
+	fuse := 8*pairs + part*4*(views+1)
+	if o.Learner != nil {
+		fuse = max(fuse, (12+4*views)*pairs)
+	}
+	refine := 24 * pairs // and the rows are gone
+	if !o.Consume {
+		refine += rows
+	}
+	return max(rows+max(neighbours, union, fuse), refine) + n*(48+16*views) + fixed, nil
+}
+
+// fixed is what a run holds however few samples there are.
+const fixed = 8 << 20
+
+// costs estimates the time of every stage, in about nanoseconds of two processors. Only
+// their relation matters: it tells the share of a run that is done.
+type costs []cost
+
+type cost struct {
+	stage Stage
+	time  float64
+}
+
+// estimate goes by what runs of 2,000 to 1,000,000 samples took.
+func estimate(opt Options, views []*View) costs {
+	n := float64(views[0].Samples)
+	k, pairs := float64(opt.Neighbours), 0.0
+	prepare, search := 0.0, 0.0
+	for _, v := range views {
+		count := v.Count()
+		pairs += 0.7 * float64(count) * float64(min(opt.Candidates, count))
+		prepare += float64(count) * float64(v.Dims)
+		search += opt.Search.Cost(count, v.Dims)
+	}
+	trained := min(pairs, float64(opt.Learning.Pairs)) * float64(len(views))
+	return costs{
+		{StagePrepare, prepare},
+		{StageNeighbours, search},
+		{StagePairs, 55 * pairs},
+		{StageLearn, 10 * trained * float64(opt.Learning.Epochs)},
+		{StageFuse, (100 + 60*float64(len(views))) * pairs},
+		{StageRefine, 200*pairs + 4*n*k*k*float64(opt.Refinement.Rounds)},
+		{StagePartition, 200 * n * k},
+	}
+}
+
+// share returns how much of all is done when so much of a stage is.
+func (c costs) share(stage Stage, done, total int) float64 {
+	before, all, found := 0.0, 0.0, false
+	for _, s := range c {
+		if found = found || s.stage == stage; s.stage == stage {
+			before += s.time * float64(done) / float64(max(1, total))
+		} else if !found {
+			before += s.time
+		}
+		all += s.time
+	}
+	return min(1, before/all)
+}
