@@ -128,7 +128,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := r.pairs(lists, spaces, opt.Order == nil)
+	pairs, err := r.pairs(lists, spaces)
 	if err != nil {
 		return nil, err
 	}
@@ -151,14 +151,16 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	return r.result(model, refined, found)
 }
 
-// run is one call of Fit. The stages work on renumbered samples, sample Order[i]
-// of the views being number i: since every tie is broken by number, the order
-// decides all ties, and a result depends on how the samples are stored only
-// through it.
+// run is one call of Fit. The stages work on renumbered samples: at first, sample
+// Order[i] of the views is number i, and once the neighbours are known, samples are
+// numbered in the order of a walk from neighbour to neighbour. Since every tie is broken
+// by number, and the walk depends on nothing else, Order decides all ties, and a result
+// depends on how the samples are stored only through it.
 type run struct {
 	ctx   context.Context
 	views []*View
 	opt   Options // resolved
+	order []int // number -> sample of the views
 	costs costs
 	trace Trace
 }
@@ -176,6 +178,7 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if r.opt.Order == nil {
 		r.opt.Order = r.random(orderStream).Perm(n)
 	}
+	r.order = r.opt.Order
 	return r, nil
 }
 
@@ -254,7 +257,7 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, sample := range r.opt.Order {
+	for i, sample := range r.order {
 		if !slices.ContainsFunc(spaces, func(s *similarity.Space) bool { return s.Has(i) }) {
 			return nil, r.viewless(sample)
 		}
@@ -304,14 +307,12 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	return lists, err
 }
 
-// pairs collects the pairs, having renumbered lists and spaces if walk allows it.
-func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space, walk bool) (*pair.Set, error) {
+// pairs renumbers lists and spaces, and collects the pairs.
+func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space) (*pair.Set, error) {
 	var pairs *pair.Set
 	err := r.stage(StagePairs, 1, func(func(int)) (err error) {
-		if walk {
-			if err = r.walk(lists, spaces); err != nil {
-				return err
-			}
+		if err = r.walk(lists, spaces); err != nil {
+			return err
 		}
 		pairs, err = pair.Union(r.ctx, lists, r.opt.Threads)
 		return err
@@ -336,9 +337,9 @@ func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
 	}
 	order := make([]int, len(walk))
 	for i, from := range walk {
-		order[i] = r.opt.Order[from]
+		order[i] = r.order[from]
 	}
-	r.opt.Order = order
+	r.order = order
 	return nil
 }
 
@@ -382,9 +383,9 @@ func (r *run) askLearner(pairs *pair.Set, spaces []*similarity.Space) (*probabil
 func (r *run) numbered(pairs *pair.Set) [][2]int32 {
 	list := make([][2]int32, 0, pairs.Len())
 	for p := range pairs.Samples() {
-		a := int32(r.opt.Order[p])
+		a := int32(r.order[p])
 		for _, q := range pairs.Of(p) {
-			b := int32(r.opt.Order[q])
+			b := int32(r.order[q])
 			list = append(list, [2]int32{min(a, b), max(a, b)})
 		}
 	}
@@ -475,8 +476,8 @@ func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 // result numbers everything as the views do. All sums are formed before: what
 // they come to depends, in the last bit, on the order.
 func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) (*Result, error) {
-	n := len(r.opt.Order)
-	numbered, err := refined.Renumber(r.ctx, r.opt.Order, r.opt.Threads)
+	n := len(r.order)
+	numbered, err := refined.Renumber(r.ctx, r.order, r.opt.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -488,7 +489,7 @@ func (r *run) result(model *probability.Model, refined *graph.Graph, found *part
 		Options:    r.opt,
 	}
 	confidence := partition.Confidence(refined, found.Labels)
-	for i, sample := range r.opt.Order {
+	for i, sample := range r.order {
 		result.Labels[sample], result.Confidence[sample] = found.Labels[i], confidence[i]
 	}
 	// Equally large clusters are numbered by their first sample in the views.

@@ -51,9 +51,7 @@ type Options struct {
 	Seed uint64
 	// Order decides ties and moves: it holds every sample once, the earlier
 	// winning. Permute the samples and Order alike, and the clusters are the same
-	// samples. nil stands for an order that Fit chooses: drawn from Seed for the search
-	// of the neighbours, and then such that neighbours are close to each other, in which
-	// large runs are about twice as fast.
+	// samples. nil stands for an order drawn from Seed.
 	Order []int
 	// Threads bounds the goroutines that compute at a time; 0 stands for
 	// GOMAXPROCS. It does not change the result.

@@ -2,6 +2,7 @@ package neighbour
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 )
@@ -15,7 +16,8 @@ const (
 // goes from a sample to its first neighbours in any of lists, and to theirs, until it
 // has a clump, and begins the next one beside the last. In the order of a walk, the
 // later stages find most of what they read in the caches. There must be at least one
-// list, and all over the same samples.
+// list, and all over the same samples; in which order they come is of no matter. The
+// only error is the context's own.
 func Walk(ctx context.Context, lists []*Lists) ([]int, error) {
 	n := len(lists[0].Offsets) - 1
 	order, listed := make([]int, 0, n), make([]bool, n)
@@ -37,13 +39,14 @@ func Walk(ctx context.Context, lists []*Lists) ([]int, error) {
 				}
 				listed[i] = true
 				order = append(order, int(i))
-				for _, l := range lists {
-					near := l.Of(int(i))
-					for _, j := range near[:min(paces, len(near))] {
-						if !listed[j] {
-							queue = append(queue, j)
+				for pace := range paces {
+					from := len(queue)
+					for _, l := range lists {
+						if near := l.Of(int(i)); pace < len(near) && !listed[near[pace]] {
+							queue = append(queue, near[pace])
 						}
 					}
+					slices.Sort(queue[from:]) // the order of the views is of no matter
 				}
 			}
 			stack = append(stack, queue...)
