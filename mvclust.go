@@ -160,7 +160,7 @@ type run struct {
 	ctx   context.Context
 	views []*View
 	opt   Options // resolved
-	order []int // number -> sample of the views
+	order []int   // number -> sample of the views
 	costs costs
 	trace Trace
 }
@@ -410,9 +410,9 @@ func (r *run) checkModel(model *probability.Model) error {
 	return &OptionError{Option: "learner", Problem: problem}
 }
 
-// part is how many pairs are compared and fused at a time: few against all pairs of a
+// atATime is how many pairs are compared and fused at a time: few against all pairs of a
 // large run, whose similarities are never held all at once.
-const part = 1 << 22
+const atATime = 1 << 22
 
 func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similarity.Space) (*graph.Graph, error) {
 	var fused *graph.Graph
@@ -423,7 +423,7 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 		}
 		p := make([]float32, 0, pairs.Len())
 		for lo, hi := 0, 0; lo < pairs.Samples(); lo = hi {
-			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < part; {
+			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < atATime; {
 				hi++
 			}
 			similarities, err := pairs.Part(lo, hi).Similarities(r.ctx, spaces, r.opt.Threads, nil)

@@ -1,6 +1,8 @@
 package mvclust
 
 import (
+	"math"
+
 	"github.com/mvclust/mvclust/similarity"
 	"github.com/mvclust/mvclust/view"
 )
@@ -10,7 +12,7 @@ import (
 // Go runtime comes on top of that, with the garbage that it has not collected yet, which
 // runtime/debug.SetMemoryLimit bounds. The error is an *OptionError.
 func (o Options) Footprint(samples int, dims []int) (int64, error) {
-	if samples < 3 {
+	if samples < 3 || len(dims) == 0 {
 		return 0, nil // which Fit refuses
 	}
 	o, err := o.resolve(len(dims), samples)
@@ -39,7 +41,7 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	}
 	neighbours := (views-1)*list + search
 	union := 2 * views * list
-	fuse := 8*pairs + part*4*(views+1)
+	fuse := 8*pairs + min(pairs, atATime)*4*(views+1)
 	if o.Learner != nil {
 		fuse = max(fuse, (12+4*views)*pairs)
 	}
@@ -62,26 +64,28 @@ type cost struct {
 	time  float64
 }
 
-// estimate goes by what runs of 2,000 to 1,000,000 samples took.
+// estimate goes by what runs of 10,000 to 1,000,000 samples took on two processors.
 func estimate(opt Options, views []*View) costs {
 	n := float64(views[0].Samples)
-	k, pairs := float64(opt.Neighbours), 0.0
-	prepare, search := 0.0, 0.0
+	pairs, rows, search := 0.0, 0.0, 0.0
 	for _, v := range views {
 		count := v.Count()
 		pairs += 0.7 * float64(count) * float64(min(opt.Candidates, count))
-		prepare += float64(count) * float64(v.Dims)
+		rows += float64(count) * float64(v.Dims)
 		search += opt.Search.Cost(count, v.Dims)
 	}
 	trained := min(pairs, float64(opt.Learning.Pairs)) * float64(len(views))
+	steps := float64(opt.Refinement.Steps())
+	// The larger the run, the less of what it reads is in the caches.
+	far := math.Pow(max(1e4, n)/1e5, 0.3)
 	return costs{
-		{StagePrepare, prepare},
+		{StagePrepare, 0.3 * rows},
 		{StageNeighbours, search},
-		{StagePairs, 55 * pairs},
-		{StageLearn, 10 * trained * float64(opt.Learning.Epochs)},
-		{StageFuse, (100 + 60*float64(len(views))) * pairs},
-		{StageRefine, 200*pairs + 4*n*k*k*float64(opt.Refinement.Rounds)},
-		{StagePartition, 200 * n * k},
+		{StagePairs, 50 * pairs},
+		{StageLearn, 13 * trained * float64(opt.Learning.Epochs)},
+		{StageFuse, 20 * pairs * float64(1+len(views))},
+		{StageRefine, 75 * pairs * steps * far},
+		{StagePartition, 170 * n * float64(opt.Neighbours) * far},
 	}
 }
 
@@ -90,11 +94,20 @@ func (c costs) share(stage Stage, done, total int) float64 {
 	before, all, found := 0.0, 0.0, false
 	for _, s := range c {
 		if found = found || s.stage == stage; s.stage == stage {
-			before += s.time * float64(done) / float64(max(1, total))
+			before += s.time * part(stage, done, total)
 		} else if !found {
 			before += s.time
 		}
 		all += s.time
 	}
 	return min(1, before/all)
+}
+
+// part returns how much of a stage is done.
+func part(stage Stage, done, total int) float64 {
+	if stage == StagePartition && done < total {
+		// Every sweep has about half as much to do as the one before.
+		return 1 - math.Pow(0.5, float64(done))
+	}
+	return float64(done) / float64(max(1, total))
 }

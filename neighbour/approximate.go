@@ -260,7 +260,7 @@ func (f *finder) recall(t *truth) float64 {
 // nearest to, and among the rows that are near its own cell. It gives up, and reports
 // false, where that is no cheaper than to compare all pairs.
 //
-// Beside the lists it takes 12 bytes times k, 8 times the probes, and 170 per row.
+// Beside the lists it takes 10 bytes times k, 8 times the probes, and 170 per row.
 func (f *finder) probe(centres block, probes int) (bool, error) {
 	n, count := f.rows.count(), centres.count()
 	if 4*probes > count {

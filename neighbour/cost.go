@@ -6,7 +6,7 @@ import "github.com/mvclust/mvclust/internal/kernel"
 // included.
 func (s Settings) Footprint(rows, dims int) int64 {
 	n, k := int64(rows), int64(min(s.Neighbours, rows))
-	bytes := n * (16*k + 320) // half of it in the bank
+	bytes := n * (14*k + 320) // most of it in the bank
 	if s.approximates(rows) {
 		cells := int64(cellCount(rows))
 		bytes += n*8*foreseen + cells*(4*int64(dims)+checked*k/2)

@@ -90,7 +90,7 @@ func (f *finder) lane(worker int) *lane {
 // another way.
 func (f *finder) newBank(rows, more int) *bank {
 	others := f.rows.count() - 1
-	return newBank(rows, min(f.k+more, others), f.k+f.k/2+16, others)
+	return newBank(rows, min(f.k+more, others), f.k+f.k/4+16, others)
 }
 
 // spare is how many more candidates an exact result takes.

@@ -84,7 +84,7 @@ type Report struct {
 // goes on, at last to an exact search, until that reaches Settings.Recall. Fewer than
 // 2000 samples, or than 8 k, are searched exactly in any case.
 //
-// Beside the rows, a search takes some 16 k + 160 bytes per sample that has the view, of
+// Beside the rows, a search takes some 14 k + 160 bytes per sample that has the view, of
 // which the lists are 4 k, and an approximate one 8 more per probe; and per thread 5 MB,
 // or 2 kB per dimension where that is more.
 //

@@ -55,8 +55,8 @@ func (f *Function) Lookup() *Lookup {
 	steps := 4 * len(f.X)
 	last := f.X[len(f.X)-1]
 	l.low, l.scale = f.X[0], float64(steps)/(last-f.X[0])
-	if l.scale-l.scale != 0 {
-		return l // the points are too close to each other to be told apart by steps
+	if l.scale == 0 || l.scale-l.scale != 0 {
+		return l // the points are too far apart, or too close to be told apart by steps
 	}
 	l.first = make([]int32, steps+1)
 	i := 0

@@ -104,6 +104,101 @@ func TestFunctionAtKnown(t *testing.T) {
 	}
 }
 
+// checkLookup holds that a function made ready answers as the function does, to the
+// last bit: at the points, next to them, between and beyond them, and at whatever is
+// no number.
+func checkLookup(t *testing.T, f *Function, xs ...float64) {
+	t.Helper()
+	l := f.Lookup()
+	xs = append(xs, math.NaN(), math.Inf(-1), math.Inf(1), 0, math.Copysign(0, -1),
+		math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64)
+	for i, x := range f.X {
+		below, above := math.Nextafter(x, math.Inf(-1)), math.Nextafter(x, math.Inf(1))
+		xs = append(xs, x, below, above, math.Nextafter(below, math.Inf(-1)), math.Nextafter(above, math.Inf(1)), float64(float32(x)))
+		if i > 0 {
+			xs = append(xs, f.X[i-1]/2+x/2)
+		}
+	}
+	if n := len(f.X); n > 1 { // the borders of the steps, wherever they are
+		for i := range 8*n + 1 {
+			x := f.X[0] + float64(i)/float64(8*n)*(f.X[n-1]-f.X[0])
+			xs = append(xs, x, math.Nextafter(x, math.Inf(-1)), math.Nextafter(x, math.Inf(1)))
+		}
+	}
+	for _, x := range xs {
+		if got, want := l.At(x), f.At(x); math.Float64bits(got) != math.Float64bits(want) && (got == got || want == want) {
+			t.Fatalf("of %d points %v, at %v: %v, not %v", len(f.X), f.X, x, got, want)
+		}
+	}
+}
+
+// spaced returns a function of the given points and probabilities that tell them apart.
+func spaced(x ...float64) *Function {
+	f := &Function{X: x}
+	for i := range x {
+		f.P = append(f.P, float64(i+1)/float64(len(x)+2))
+	}
+	return f
+}
+
+func TestLookup(t *testing.T) {
+	next := func(x float64, steps int) float64 {
+		for range steps {
+			x = math.Nextafter(x, math.Inf(1))
+		}
+		return x
+	}
+	const small, large = math.SmallestNonzeroFloat64, math.MaxFloat64
+	for _, x := range [][]float64{
+		{}, {0.5}, {0, 1}, {-1, 1}, {-1, 0, 1},
+		{0.5, next(0.5, 1)}, {0.5, next(0.5, 1), next(0.5, 2), next(0.5, 9)}, {-next(0.5, 3), -next(0.5, 1), -0.5},
+		{-small, 0, small}, {0, small}, {0, 3 * small, 4 * small}, {0, 1e-310, 1e-300},
+		{0, small, 1}, {-1, 1 - 1e-16, 1}, {0, 1e-300, 2e-300, 1}, {-1, -1 + 1e-15, 1 - 1e-15, 1},
+		{1e300, next(1e300, 1), 1e301}, {1e15, 1e15 + 1}, {-3e38, 0, 3e38},
+		{-large, large}, {-large, 0, large}, {-large, -1, 1, large}, {0, large}, {-1e308, 0.5, 1e308},
+	} {
+		checkLookup(t, spaced(x...), 0.5, 0.25, -0.75, 1e307, -1e307)
+	}
+	rnd := random(23)
+	for seed := range uint64(200) {
+		f := rising(seed, 1+rnd.IntN(40))
+		var xs []float64
+		for range 200 {
+			xs = append(xs, 2*rnd.NormFloat64(), float64(float32(rnd.NormFloat64())))
+		}
+		checkLookup(t, f, xs...)
+		// Clumps of points far from each other.
+		for i := range f.X {
+			f.X[i] = math.Ldexp(f.X[i], rnd.IntN(200)-100)
+		}
+		slices.Sort(f.X)
+		f.X = slices.Compact(f.X)
+		f.P = f.P[:len(f.X)]
+		checkLookup(t, f, xs...)
+	}
+	// A cross function may fall.
+	checkLookup(t, &Function{X: []float64{0, 0.3, 1}, P: []float64{0.9, 0.2, 0.1}}, 0.1, 0.5)
+}
+
+func FuzzLookup(f *testing.F) {
+	f.Add(uint64(1), uint8(1), 0.5, 1.0, 0.0)
+	f.Add(uint64(2), uint8(2), -1e300, 1e300, 1.0)
+	f.Add(uint64(3), uint8(9), 0.1, 1e-17, 0.1)
+	f.Add(uint64(4), uint8(200), math.Inf(-1), 1e308, -1e308)
+	f.Fuzz(func(t *testing.T, seed uint64, points uint8, x, scale, shift float64) {
+		fn := rising(seed, 1+int(points)%32)
+		for i, at := range fn.X {
+			if fn.X[i] = scale*at + shift; fn.X[i]-fn.X[i] != 0 {
+				return
+			}
+		}
+		slices.Sort(fn.X)
+		fn.X = slices.Compact(fn.X)
+		fn.P = fn.P[:len(fn.X)]
+		checkLookup(t, fn, x)
+	})
+}
+
 func TestFunctionJSON(t *testing.T) {
 	want := rising(1, 5)
 	text, err := json.Marshal(want)

@@ -84,9 +84,12 @@ const (
 	perSample = 48
 	// leastMemory is where the collector may begin to hurry at the earliest.
 	leastMemory = 64 << 20
-	// collectAt is how many percent of what is in use may be garbage. The large
-	// arrays hold no pointers, so that looking for it costs next to nothing.
-	collectAt = 50
+	// collectAt is how many percent of what is in use may be garbage; collectLargeAt is
+	// that of runs that need largeMemory or more. Their arrays hold no pointers, so that
+	// looking for garbage costs next to nothing.
+	collectAt      = 50
+	collectLargeAt = 10
+	largeMemory    = 256 << 20
 )
 
 // limitMemory holds the process to the budget, or to what the run needs where there
@@ -111,7 +114,11 @@ func limitMemory(budget size, opt mvclust.Options, samples int, dims []int) (rel
 	debug.SetMemoryLimit(min(old, int64(limit)-program/2))
 	percent := -1
 	if os.Getenv("GOGC") == "" {
-		percent = debug.SetGCPercent(collectAt)
+		at := collectAt
+		if need >= largeMemory {
+			at = collectLargeAt
+		}
+		percent = debug.SetGCPercent(at)
 	}
 	return func() {
 		debug.SetMemoryLimit(old)
