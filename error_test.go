@@ -3,10 +3,12 @@ package mvclust_test
 import (
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
 	"github.com/mvclust/mvclust/probability"
@@ -34,6 +36,9 @@ func TestOptionErrors(t *testing.T) {
 		{mvclust.Options{Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric "metric(4)"; choose cosine, l1, l2 or l3`},
 		{mvclust.Options{Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric "metric(-1)"; choose cosine, l1, l2 or l3`},
 		{mvclust.Options{Scale: view.MinMax + 1}, "scale", `unknown scale "scale(2)"; choose none or minmax`},
+		{mvclust.Options{Search: neighbour.Settings{Method: 3}}, "neighbor-search", `unknown search method "method(3)"; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
+		{mvclust.Options{Search: neighbour.Settings{Recall: 1.5}}, "recall", "1.5 is not between 5e-324 and 1"},
+		{mvclust.Options{Search: neighbour.Settings{Recall: math.NaN()}}, "recall", "NaN is not between 5e-324 and 1"},
 		{mvclust.Options{Learning: probability.Settings{Epochs: -1}}, "epochs", "-1 is not between 1 and 10000000"},
 		{mvclust.Options{Posterior: posterior.Settings{Clip: 0.7}}, "function-clip", "0.7 is not between 1e-12 and 0.49"},
 		{mvclust.Options{Refinement: refine.Settings{Rounds: -2}}, "rounds", "-2 is not between 1 and 100"},
@@ -52,6 +57,9 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.option, got, err)
 		case of.Option != c.option || of.Problem != c.want || err.Error() != c.option+": "+c.want:
 			t.Errorf("got  %v\nwant %s: %s", err, c.option, c.want)
+		}
+		if bytes, planned := c.opt.Footprint(10, []int{3, 3}); bytes != 0 || !reflect.DeepEqual(planned, err) {
+			t.Errorf("%s: the footprint is %d, %v", c.option, bytes, planned)
 		}
 	}
 }

@@ -213,7 +213,8 @@ func TestResult(t *testing.T) {
 }
 
 // TestStages does by hand, with all similarities at once, what Fit does. Without
-// refinement, the graph shows the probability of every pair.
+// refinement, the graph shows the probability of every pair. The later stages number the
+// samples by a walk.
 func TestStages(t *testing.T) {
 	set := mixed(t)
 	opt := mvclust.Options{
@@ -239,6 +240,13 @@ func TestStages(t *testing.T) {
 		lists[m], err = neighbour.Search(t.Context(), spaces[m], neighbour.Settings{Neighbours: opt.Candidates}, 1, nil)
 		must(err)
 	}
+	walk, err := neighbour.Walk(t.Context(), lists)
+	must(err)
+	for m := range lists {
+		spaces[m] = spaces[m].Renumber(walk)
+		lists[m], err = lists[m].Renumber(t.Context(), walk, 1)
+		must(err)
+	}
 	pairs, err := pair.Union(t.Context(), lists, 1)
 	must(err)
 	similarities, err := pairs.Similarities(t.Context(), spaces, 1, nil)
@@ -258,10 +266,19 @@ func TestStages(t *testing.T) {
 		must(err)
 		refined, err := refine.Graph(t.Context(), fused, opt.Refinement, 1, nil)
 		must(err)
-		if got.Trace.Pairs != pairs.Len() || !reflect.DeepEqual(got.Model, model) || !reflect.DeepEqual(got.Graph, refined) {
+		numbered, err := refined.Renumber(t.Context(), walk, 1)
+		must(err)
+		if got.Trace.Pairs != pairs.Len() || !reflect.DeepEqual(got.Model, model) || !reflect.DeepEqual(got.Graph, numbered) {
 			t.Errorf("%+v: Fit finds %d pairs and %d edges, its stages %d and %d, or they weigh them otherwise", opt.Refinement, got.Trace.Pairs, got.Trace.Edges, pairs.Len(), refined.Edges())
 		}
-		if !slices.Equal(got.Confidence, partition.Confidence(refined, got.Labels)) {
+		labels, confidence := make([]int, len(walk)), make([]float64, len(walk))
+		for i, sample := range walk {
+			labels[i] = got.Labels[sample]
+		}
+		for i, c := range partition.Confidence(refined, labels) {
+			confidence[walk[i]] = c
+		}
+		if !slices.Equal(got.Confidence, confidence) {
 			t.Errorf("%+v: Fit has other confidences than its stages", opt.Refinement)
 		}
 	}
@@ -297,11 +314,12 @@ func TestViewsStayAsTheyAre(t *testing.T) {
 
 func TestResolvedOptions(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 200, Classes: 4})
-	got := fit(t, set.Views, mvclust.Options{Threads: 3}).Options
+	got := fit(t, set.Views, mvclust.Options{Threads: 3, Seed: 9}).Options
 	want := mvclust.Options{
 		Neighbours: mvclust.DefaultNeighbours,
 		Candidates: 80,
 		Metrics:    []similarity.Metric{similarity.Cosine, similarity.Cosine},
+		Search:     neighbour.Settings{Neighbours: 80, Recall: neighbour.DefaultRecall, Seed: 9},
 		Learning: probability.Settings{
 			Segments: got.Learning.Segments, // depends on the number of pairs
 			Pairs:    probability.DefaultPairs, Lambda: probability.DefaultLambda,
@@ -312,6 +330,7 @@ func TestResolvedOptions(t *testing.T) {
 		Posterior:  posterior.Settings{Clip: posterior.DefaultClip},
 		Refinement: refine.Settings{Neighbours: 20, Rounds: 1},
 		Partition:  partition.Settings{Sweeps: partition.DefaultSweeps, Levels: 1, Clip: partition.DefaultClip},
+		Seed:       9,
 		Order:      got.Order, // drawn
 		Threads:    3,
 	}
@@ -335,12 +354,18 @@ func TestResolvedOptions(t *testing.T) {
 			t.Errorf("%d candidates in each of %d views, want %d", o.Candidates, views, candidates)
 		}
 	}
-	few := fit(t, set.Views, mvclust.Options{Neighbours: 60, Refinement: refine.Settings{Neighbours: 5}, Threads: math.MaxInt32}).Options
+	few := fit(t, set.Views, mvclust.Options{
+		Neighbours: 60, Refinement: refine.Settings{Neighbours: 5}, Threads: math.MaxInt32,
+		Search: neighbour.Settings{Neighbours: 5, Method: neighbour.Exact, Recall: 0.5, Seed: 5},
+	}).Options
 	if few.Candidates != 199 {
 		t.Errorf("%d candidates for 200 samples", few.Candidates)
 	}
 	if few.Refinement.Neighbours != 60 {
 		t.Errorf("co-neighbour propagation looks at %d neighbours, want 60", few.Refinement.Neighbours)
+	}
+	if want := (neighbour.Settings{Neighbours: 199, Method: neighbour.Exact, Recall: 0.5}); few.Search != want {
+		t.Errorf("the search is %+v, want %+v", few.Search, want)
 	}
 	if few.Threads != 200 {
 		t.Errorf("%d threads for 200 samples", few.Threads)

@@ -93,6 +93,11 @@ func line(views int) *probability.Model {
 	return model
 }
 
+// constant is a Learner that has learned that line beforehand.
+func constant(views int) mvclust.Learner {
+	return func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) { return line(views), nil }
+}
+
 func TestLearnerModels(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 60, Classes: 3})
 	asymmetric := posterior.Settings{Fusion: posterior.Asymmetric}

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/pair"
 	"github.com/mvclust/mvclust/partition"
@@ -114,7 +115,7 @@ type Timing struct {
 //
 // The errors of Fit are *InputError for unusable views, *OptionError for unusable
 // options, whatever Options.Learner returns, and the context's own when ctx is done,
-// which Fit heeds within a second on up to some millions of pairs.
+// which Fit heeds within a second on up to some ten million pairs.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	r, err := newRun(ctx, views, opt)
 	if err != nil {
@@ -174,12 +175,29 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opt.Consume && shared(views) {
+		return nil, option.Errorf("consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
+	}
 	r := &run{ctx: ctx, views: views, opt: opt, costs: estimate(opt, views)}
 	if r.opt.Order == nil {
 		r.opt.Order = r.random(orderStream).Perm(n)
 	}
 	r.order = r.opt.Order
 	return r, nil
+}
+
+// shared reports whether two views begin with the same value in memory.
+func shared(views []*View) bool {
+	seen := map[*float32]bool{}
+	for _, v := range views {
+		if len(v.Data) > 0 {
+			if seen[&v.Data[0]] {
+				return true
+			}
+			seen[&v.Data[0]] = true
+		}
+	}
+	return false
 }
 
 // checkViews reports views that cannot be clustered together.

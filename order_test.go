@@ -34,23 +34,67 @@ func permute(views []*mvclust.View, to []int) []*mvclust.View {
 	return out
 }
 
+// hard is data on which ties decide most: points of small grids, by L1 distances that
+// are whole numbers, without any classes. With few neighbours, the clusters are many
+// and small.
+func hard(views int, seed uint64) []*mvclust.View {
+	const n = 400
+	r := rand.New(rand.NewPCG(seed, 1))
+	all := make([]*mvclust.View, views)
+	for m := range all {
+		v := &view.View{Name: "grid", Samples: n, Dims: m + 2, Data: make([]float32, n*(m+2)), Present: make([]bool, n)}
+		for i := range v.Data {
+			v.Data[i] = float32(r.IntN(3))
+		}
+		for i := range v.Present {
+			v.Present[i] = m == 0 || r.IntN(4) > 0
+		}
+		all[m] = v
+	}
+	return all
+}
+
+var hardOptions = mvclust.Options{Neighbours: 8, Metrics: []similarity.Metric{similarity.L1}}
+
+// TestHard holds the hard data to its purpose: another order, which decides ties, gives
+// other clusters, and these are many.
+func TestHard(t *testing.T) {
+	for seed := range uint64(3) {
+		opt := hardOptions
+		one := fit(t, hard(2, seed), opt)
+		opt.Seed = 1
+		two := fit(t, hard(2, seed), opt)
+		if slices.Equal(one.Labels, two.Labels) || len(one.Sizes) < 30 {
+			t.Errorf("%d clusters, which another order gives as well: %t", len(one.Sizes), slices.Equal(one.Labels, two.Labels))
+		}
+	}
+}
+
 // TestSampleOrder stores the samples in another order, and maps Options.Order
 // along. The data is full of ties.
 func TestSampleOrder(t *testing.T) {
-	set := mixed(t)
-	n := set.Views[0].Samples
+	t.Run("mixed", func(t *testing.T) {
+		checkSampleOrder(t, mixed(t).Views, mvclust.Options{Neighbours: 20, Posterior: posterior.Settings{Completion: true}})
+	})
+	t.Run("hard", func(t *testing.T) {
+		checkSampleOrder(t, hard(3, 7), hardOptions)
+	})
+}
+
+func checkSampleOrder(t *testing.T, views []*mvclust.View, opt mvclust.Options) {
+	t.Helper()
+	n := views[0].Samples
 	r := rand.New(rand.NewPCG(1, 2))
-	opt := mvclust.Options{Neighbours: 20, Posterior: posterior.Settings{Completion: true}}
 	for range 3 {
 		opt.Order = r.Perm(n)
-		one := fit(t, set.Views, opt)
+		one := fit(t, views, opt)
 
 		to, moved := r.Perm(n), opt
 		moved.Order = make([]int, n)
 		for k, i := range opt.Order {
 			moved.Order[k] = to[i]
 		}
-		two := fit(t, permute(set.Views, to), moved)
+		two := fit(t, permute(views, to), moved)
 
 		labels, confidence := make([]int, n), make([]float64, n)
 		for i, j := range to {
@@ -105,6 +149,35 @@ func TestViewOrder(t *testing.T) {
 					t.Fatalf("views %v: another function is learned for %s", order, views[m].Name)
 				}
 			}
+		}
+	}
+}
+
+// TestTwoViews exchanges two views: sums and products of two do not depend on their
+// order, so that nothing else may, however many ties there are.
+func TestTwoViews(t *testing.T) {
+	for seed := range uint64(4) {
+		views := hard(2, seed)
+		one, two := fit(t, views, hardOptions), fit(t, []*mvclust.View{views[1], views[0]}, hardOptions)
+		if !slices.Equal(one.Labels, two.Labels) || !slices.Equal(one.Confidence, two.Confidence) {
+			t.Errorf("the clusters differ: ARI %.3f", compare(t, one.Labels, two.Labels).ARI)
+		}
+		if !reflect.DeepEqual(one.Graph, two.Graph) || !reflect.DeepEqual(one.Trace.Sweeps, two.Trace.Sweeps) {
+			t.Error("the graphs or the sweeps differ")
+		}
+		for m := range views {
+			if !reflect.DeepEqual(one.Model.Functions[m], two.Model.Functions[1-m]) {
+				t.Errorf("another function is learned for view %d", m)
+			}
+		}
+	}
+	// Of three, sums are rounded otherwise, which on this data moves no sample.
+	views := hard(3, 1)
+	want := fit(t, views, hardOptions)
+	for _, order := range [][]int{{0, 2, 1}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}} {
+		got := fit(t, []*mvclust.View{views[order[0]], views[order[1]], views[order[2]]}, hardOptions)
+		if !slices.Equal(got.Labels, want.Labels) {
+			t.Errorf("views %v: ARI %.3f with the clusters of the first order", order, compare(t, want.Labels, got.Labels).ARI)
 		}
 	}
 }

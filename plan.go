@@ -42,14 +42,18 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	neighbours := (views-1)*list + search
 	union := 2 * views * list
 	fuse := 8*pairs + min(pairs, atATime)*4*(views+1)
+	// What one view tells of another takes memory by the pairs that are trained on.
+	trained := min(pairs, int64(o.Learning.Pairs))
+	learn := 4*pairs + trained*(8+8*views+16*views*(views-1))
 	if o.Learner != nil {
+		learn = 0
 		fuse = max(fuse, (12+4*views)*pairs)
 	}
 	refine := 24 * pairs // and the rows are gone
 	if !o.Consume {
 		refine += rows
 	}
-	return max(rows+max(neighbours, union, fuse), refine) + n*(48+16*views) + fixed, nil
+	return max(rows+max(neighbours, union, learn, fuse), refine) + n*(48+16*views) + fixed, nil
 }
 
 // fixed is what a run holds however few samples there are.

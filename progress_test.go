@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/refine"
@@ -26,6 +27,8 @@ func TestProgress(t *testing.T) {
 	for name, opt := range map[string]mvclust.Options{
 		"standard":     {Refinement: refine.Settings{Rounds: 3}},
 		"levels":       {Partition: partition.Settings{Sweeps: 2, Levels: 5}},
+		"learner":      {Learner: constant(3)},
+		"approximate":  {Search: neighbour.Settings{Method: neighbour.Approximate}},
 		"steps missed": {Learning: probability.Settings{Untrained: true}, Refinement: refine.Settings{WithoutPaths: true, WithoutCoNeighbours: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -33,6 +36,7 @@ func TestProgress(t *testing.T) {
 			var stages []mvclust.Stage
 			var last mvclust.Progress
 			totals := map[mvclust.Stage]int{}
+			var starts []float64 // by stage, the share of the run that is over
 			opt.Threads = 8
 			opt.Progress = func(p mvclust.Progress) {
 				if running.Add(1) > 1 {
@@ -49,17 +53,31 @@ func TestProgress(t *testing.T) {
 					}
 					stages = append(stages, p.Stage)
 					totals[p.Stage] = p.Total
+					starts = append(starts, p.Share)
 				} else if p.Done < last.Done {
 					t.Errorf("%+v after %+v", p, last)
 				}
 				if p.Done < 0 || p.Done > p.Total || p.Total != totals[p.Stage] {
 					t.Errorf("%+v", p)
 				}
+				if !(p.Share >= last.Share && p.Share <= 1) {
+					t.Errorf("%+v after %+v", p, last)
+				}
 				last = p
 			}
 			got := fit(t, set.Views, opt)
 			if last.Stage != mvclust.StagePartition || last.Done != last.Total {
 				t.Errorf("the last report is %+v", last)
+			}
+			// Every stage that has something to do takes its share of the run.
+			starts = append(starts, last.Share)
+			if starts[0] != 0 || last.Share < 1-1e-12 {
+				t.Errorf("the run goes from a share of %v to %v", starts[0], last.Share)
+			}
+			for s, stage := range stages {
+				if rises := starts[s+1] > starts[s]; rises != (totals[stage] > 0) {
+					t.Errorf("%s takes the run from a share of %v to %v", stage, starts[s], starts[s+1])
+				}
 			}
 			if !slices.Equal(stages, allStages) {
 				t.Errorf("the stages are %v", stages)
@@ -77,6 +95,9 @@ func TestProgress(t *testing.T) {
 				mvclust.StageRefine:     got.Options.Refinement.Steps() * set.Views[0].Samples,
 				mvclust.StagePartition:  got.Options.Partition.Sweeps,
 			}
+			if opt.Learner != nil {
+				want[mvclust.StageLearn] = 1
+			}
 			if levels := got.Options.Partition.Levels; levels > 1 { // the samples come once more
 				want[mvclust.StagePartition] *= levels + 1
 			}
@@ -85,7 +106,9 @@ func TestProgress(t *testing.T) {
 			}
 
 			opt.Progress = nil
-			if silent := fit(t, set.Views, opt); !reflect.DeepEqual(timeless(silent), timeless(got)) {
+			silent := fit(t, set.Views, opt)
+			silent.Options.Learner, got.Options.Learner = nil, nil // functions cannot be compared
+			if !reflect.DeepEqual(timeless(silent), timeless(got)) {
 				t.Error("without reports the result is another")
 			}
 		})

@@ -532,6 +532,51 @@ func TestLocalOptimum(t *testing.T) {
 	}
 }
 
+// TestStale moves samples, and clusters of them, in two searches side by side, of which
+// one looks at every node every time: the marks of those that may want to move save
+// looking, and nothing else.
+func TestStale(t *testing.T) {
+	for kind, weight := range kinds {
+		r := rand.New(rand.NewPCG(25, 26))
+		skipped, moves := 0, 0
+		for range 60 {
+			n := 2 + r.IntN(80)
+			g := random(t, r, n, 0.4*r.Float64(), weight)
+			marked, every := start(t, g), start(t, g)
+			for level := range 4 {
+				for range 6 * len(marked.label) {
+					i := r.IntN(len(marked.label))
+					if !marked.stale[i] {
+						skipped++
+					}
+					every.stale[i] = true
+					moved := marked.move(i)
+					if moved != every.move(i) || !slices.Equal(marked.label, every.label) || !slices.Equal(marked.free, every.free) {
+						t.Fatalf("%s, level %d: node %d is put into cluster %d, and into %d where every node is looked at", kind, level, i, marked.label[i], every.label[i])
+					}
+					if moved {
+						moves++
+					}
+				}
+				if level == 2 { // any partition may be the next beginning
+					drawn := make([]int32, len(marked.label))
+					for i := range drawn {
+						drawn[i] = int32(r.IntN(len(drawn)))
+					}
+					marked.assign(drawn)
+					every.assign(drawn)
+					continue
+				}
+				number := marked.compact()
+				marked, every = singletons(marked.collapse(number)), singletons(every.collapse(number))
+			}
+		}
+		if skipped < 1000 || moves < 1000 {
+			t.Errorf("%s: only %d nodes were not looked at, only %d moved", kind, skipped, moves)
+		}
+	}
+}
+
 // TestLeaving has a sample that one of its two companions repels more than the
 // other draws it: it does best alone.
 func TestLeaving(t *testing.T) {

@@ -146,6 +146,7 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 // entries drop out. It returns 0 where all are NaN: nothing speaks for the pair.
 func (e *Estimator) Fuse(p []float64) float64 {
 	same, other, sum, low, high, n := 1.0, 1.0, 0.0, 1.0, 0.0, 0
+	scaled := 0 // how often same, or if negative other, was divided by tiny
 	for m, x := range p {
 		if x != x {
 			continue
@@ -157,8 +158,13 @@ func (e *Estimator) Fuse(p []float64) float64 {
 			same *= 1 - base
 			other *= base
 		}
-		if same < tiny && other < tiny && e.set.Fusion != Multiply {
-			same, other = same/tiny, other/tiny
+		if same < tiny && e.set.Fusion != Multiply {
+			same /= tiny
+			scaled++
+		}
+		if other < tiny {
+			other /= tiny
+			scaled--
 		}
 		sum += x
 		low, high = min(low, x), max(high, x)
@@ -177,6 +183,12 @@ func (e *Estimator) Fuse(p []float64) float64 {
 	case Multiply:
 		return same
 	default:
+		for ; scaled > 0; scaled-- {
+			same *= tiny
+		}
+		for ; scaled < 0; scaled++ {
+			other *= tiny
+		}
 		return same / (same + other)
 	}
 }

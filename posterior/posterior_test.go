@@ -236,6 +236,75 @@ func TestAsymmetric(t *testing.T) {
 	}
 }
 
+// logarithms is the posterior by way of log-odds, which no number of views carries out
+// of range. base is nil for the symmetric one.
+func logarithms(p, base []float64, clip float64) float64 {
+	odds, n := 0.0, 0
+	for m, x := range p {
+		if x != x {
+			continue
+		}
+		odds += math.Log(x) - math.Log1p(-x)
+		if base != nil && n > 0 {
+			b := min(max(base[m], clip), 1-clip)
+			odds += math.Log1p(-b) - math.Log(b)
+		}
+		n++
+	}
+	return 1 / (1 + math.Exp(-odds))
+}
+
+// TestManyViews multiplies the probabilities of up to 60 views, most of them as sure as
+// the clip lets them be, for the pair, against it, and first one and then the other.
+func TestManyViews(t *testing.T) {
+	rnd := random(6)
+	for _, clip := range []float64{0.02, 0.3, 0.49, 1e-4, 1e-12} {
+		bounds := []float64{clip, 1 - clip}
+		ways := map[string]func(m, n int) float64{
+			"against":      func(_, _ int) float64 { return clip },
+			"for":          func(_, _ int) float64 { return 1 - clip },
+			"in turns":     func(m, _ int) float64 { return bounds[m%2] },
+			"against, for": func(m, n int) float64 { return bounds[2*m/n] },
+			"for, against": func(m, n int) float64 { return bounds[1-2*m/n] },
+			"either":       func(_, _ int) float64 { return bounds[rnd.IntN(2)] },
+			"any":          func(_, _ int) float64 { return clip + (1-2*clip)*rnd.Float64() },
+			"missing": func(_, _ int) float64 {
+				if rnd.IntN(2) == 0 {
+					return nan
+				}
+				return bounds[rnd.IntN(2)]
+			},
+		}
+		for way, view := range ways {
+			for n := 1; n <= 60; n++ {
+				p, base := make([]float64, n), make([]float64, n)
+				there := 0
+				for m := range p {
+					p[m] = view(m, n)
+					base[m] = []float64{0, 1, 0.1, 0.9, rnd.Float64()}[rnd.IntN(5)]
+					if p[m] == p[m] {
+						there++
+					}
+				}
+				for _, fusion := range []Fusion{Symmetric, Asymmetric} {
+					set := Settings{Fusion: fusion, Clip: clip}
+					got := estimator(t, &probability.Model{BaseRate: base}, set).Fuse(p)
+					want := logarithms(p, nil, clip)
+					if fusion == Asymmetric {
+						want = logarithms(p, base, clip)
+					}
+					if there == 0 {
+						want = 0
+					}
+					if !(got >= 0 && got <= 1) || !near(got, want, 1e-12) || want > 1e-100 && !near(got/want, 1, 1e-11) {
+						t.Fatalf("%v of %d views, %s, clip %v: %v, not %v", fusion, n, way, clip, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestViews(t *testing.T) {
 	model := identity(3)
 	model.Functions[1] = *line(0.5, 0.75)

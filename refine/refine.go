@@ -191,7 +191,9 @@ func detours(ctx context.Context, g *graph.Graph, k, threads int, progress func(
 		}
 		for e, j := range index {
 			if e == k {
-				s.floor = slices.Min(s.best[:k])
+				s.top = append(s.top[:0], s.best[:k]...)
+				slices.Sort(s.top)
+				s.floor = s.top[0]
 			}
 			// No detour is more probable than its second step, by falling weight, after
 			// the best first one.
@@ -204,6 +206,12 @@ func detours(ctx context.Context, g *graph.Graph, k, threads int, progress func(
 				most = max(most, s.row[h]*step[l])
 			}
 			s.best[e] = most
+			if e >= k && most > s.floor {
+				at, _ := slices.BinarySearch(s.top, most)
+				copy(s.top, s.top[1:at])
+				s.top[at-1] = most
+				s.floor = s.top[0]
+			}
 		}
 		for _, h := range index {
 			s.row[h] = 0
@@ -235,7 +243,8 @@ func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress 
 type scratch struct {
 	row   []float32 // one zero per sample, to be left as such
 	best  []float32
-	floor float32 // what is below it is not among the best that are asked for
+	top   []float32 // the best that are asked for so far, ascending
+	floor float32   // what is below it is not among them
 	keys  []uint64
 }
 

@@ -467,6 +467,50 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestFloor has weights that are powers of a half, so that detours often come to just
+// what the last place on a list is worth: there, too, the lower number wins, though the
+// search for detours stops where none can reach a place.
+func TestFloor(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	powers := func(r *rand.Rand) float64 { return math.Ldexp(1, -r.IntN(5)) }
+	raised := 0 // last places that a detour leads to, where others are worth the same
+	for range 60 {
+		n := 3 + r.IntN(40)
+		w := random(r, n, 25*r.Float64(), powers)
+		after := w.paths()
+		all := viaPaths(t, w.graph(t), 2)
+		for k := 1; k < 12; k++ {
+			want, err := nearest(t.Context(), all, k, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := paths(t.Context(), w.graph(t), k, 2, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("k = %d: the lists are not those of all weights", k)
+			}
+			for i := range n {
+				index, weight := got.of(i)
+				if len(index) != k+1 {
+					continue
+				}
+				last, floor := int(index[k]), float64(weight[k])
+				for j := range n {
+					if after.linked(i, j) && after[i][j] == floor && !slices.Contains(index, int32(j)) && w[i][last] < floor {
+						raised++
+						break
+					}
+				}
+			}
+		}
+	}
+	if raised < 100 {
+		t.Errorf("only %d last places are of the kind that is looked for", raised)
+	}
+}
+
 func TestThreads(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	g := random(r, 700, 40, kinds["tied"]).graph(t)

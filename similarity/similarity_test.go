@@ -210,6 +210,49 @@ func TestOrder(t *testing.T) {
 	})
 }
 
+// TestRenumber holds that a renumbered space is the one that the view gives in that
+// order, over the same rows in memory, and that the first one stays as it is.
+func TestRenumber(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		for range 10 {
+			v := randomView(random, 25, 1+random.IntN(9), 0.3)
+			clear(v.Row(2)) // has no cosine
+			v.Present[2] = true
+			first, then := random.Perm(v.Samples), random.Perm(v.Samples)
+			both := make([]int, len(then))
+			for i, from := range then {
+				both[i] = first[from]
+			}
+			s, unchanged, want := newSpace(t, v, m, first), newSpace(t, v, m, first), newSpace(t, v, m, both)
+			got := s.Renumber(then)
+			if &got.Data()[0] != &s.Data()[0] {
+				t.Fatal("the rows were copied")
+			}
+			for _, c := range []struct{ got, want *similarity.Space }{{got, want}, {s, unchanged}} {
+				if c.got.Count() != c.want.Count() || c.got.Name != c.want.Name || c.got.Dims != c.want.Dims || c.got.Samples != c.want.Samples ||
+					c.got.Metric() != m || c.got.Zero != c.want.Zero || c.got.FirstZero != c.want.FirstZero {
+					t.Fatalf("%d rows, %d of zeros from %d; want %d, %d from %d", c.got.Count(), c.got.Zero, c.got.FirstZero, c.want.Count(), c.want.Zero, c.want.FirstZero)
+				}
+				for r := range c.want.Count() {
+					if c.got.Sample(r) != c.want.Sample(r) || !slices.Equal(c.got.Row(r), c.want.Row(r)) {
+						t.Fatalf("row %d belongs to sample %d, want %d", r, c.got.Sample(r), c.want.Sample(r))
+					}
+				}
+				for i := range v.Samples {
+					if c.got.Has(i) != c.want.Has(i) || c.got.Slot(i) != c.want.Slot(i) {
+						t.Fatalf("sample %d has row %d, want %d", i, c.got.Slot(i), c.want.Slot(i))
+					}
+					for j := range v.Samples {
+						if x, y := c.got.Similarity(i, j), c.want.Similarity(i, j); !same(x, y) {
+							t.Fatalf("samples %d and %d have similarity %v, want %v", i, j, x, y)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestSpace holds that the present samples ascend, each with its row, and that the
 // rows are the view's own, or under cosine a copy that leaves the view alone.
 func TestSpace(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/dataset"
@@ -115,6 +117,96 @@ func TestFitFunc(t *testing.T) {
 	}
 }
 
+// run.json tells how the neighbours of every view were sought, and how well.
+func TestFitSearch(t *testing.T) {
+	dir := t.TempDir()
+	if err := run(t.Context(), []string{"synth", "-o", dir, "--samples", "2200", "--classes", "40", "--dims", "8,6", "--noise", "0.4", "--missing", "0.1"}, new(bytes.Buffer), new(bytes.Buffer)); err != nil {
+		t.Fatal(err)
+	}
+	type sought map[string]any
+	for _, c := range []struct {
+		params []string
+		check  func(settings, neighbours sought) bool
+	}{
+		{nil, func(settings, n sought) bool {
+			return settings["neighbor-search"] == "auto" && settings["recall"] == 0.97 && settings["levels"] == 1.0 && //nolint:misspell // spelt as --neighbors is
+				n["method"] == "exact" && n["recall"] == 1.0 && n["checked"] == 0.0 && n["cells"] == 0.0
+		}},
+		{[]string{"neighbor-search=approximate", "recall=0.9", "levels=3"}, func(settings, n sought) bool { //nolint:misspell // spelt as --neighbors is
+			return settings["neighbor-search"] == "approximate" && settings["recall"] == 0.9 && settings["levels"] == 3.0 && //nolint:misspell // spelt as --neighbors is
+				n["method"] == "approximate" && n["recall"].(float64) >= 0.9 && n["recall"].(float64) <= 1 && n["checked"] == 256.0 &&
+				n["cells"].(float64) > 0 && n["probes"].(float64) > 0
+		}},
+		// All the neighbours that there are is more than an approximate search finds.
+		{[]string{"neighbor-search=approximate", "recall=1"}, func(settings, n sought) bool { //nolint:misspell // spelt as --neighbors is
+			return settings["recall"] == 1.0 && n["method"] == "exact" && n["recall"] == 1.0 && n["widened"].(float64) > 0 && n["cells"].(float64) > 0
+		}},
+	} {
+		args := quick("synth.npz", "--json", "--quiet")
+		for _, p := range c.params {
+			args = append(args, "--param", p)
+		}
+		var r struct {
+			Settings sought
+			Inputs   struct {
+				Views []struct {
+					Neighbours sought
+				}
+			}
+			Partition struct {
+				Sweeps []struct{ Level int }
+			}
+		}
+		if err := json.Unmarshal([]byte(succeed(t, dir, args...).stdout), &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Inputs.Views) != 2 {
+			t.Fatalf("%v: %+v", c.params, r.Inputs)
+		}
+		for _, v := range r.Inputs.Views {
+			if len(v.Neighbours) != 7 || !c.check(r.Settings, v.Neighbours) {
+				t.Errorf("%v: with the settings %v: %v", c.params, r.Settings, v.Neighbours)
+			}
+		}
+		levels := 0
+		for _, s := range r.Partition.Sweeps {
+			levels = max(levels, s.Level)
+		}
+		if more := slices.Contains(c.params, "levels=3"); (levels > 0) != more {
+			t.Errorf("%v: the sweeps are %v", c.params, r.Partition.Sweeps)
+		}
+	}
+}
+
+// Without assembly, whose sums are rounded otherwise, a run gives the same clusters of
+// data that lies well apart.
+func TestPortableKernel(t *testing.T) {
+	dir := t.TempDir()
+	if err := run(t.Context(), []string{"synth", "-o", dir, "--samples", "300", "--classes", "6", "--dims", "40", "--noise", "0.3"}, new(bytes.Buffer), new(bytes.Buffer)); err != nil {
+		t.Fatal(err)
+	}
+	labels := func(out string) (labels []string) {
+		t.Helper()
+		succeed(t, dir, "fit", "synth.npz", "--quiet", "--neighbors", "40", "-o", out)
+		wantNames(t, filepath.Join(dir, out), "labels.csv", "run.json")
+		table, err := csv.NewReader(strings.NewReader(read(t, dir, out, "labels.csv"))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range table {
+			labels = append(labels, row[1])
+		}
+		return labels
+	}
+	want := labels("own")
+	for _, name := range []string{"go", "avx2", "unheard-of"} { // which stand for the best where there is none such
+		t.Setenv("MVCLUST_KERNEL", name)
+		if got := labels(name); len(got) != 301 || !slices.Equal(got, want) {
+			t.Errorf("the kernel %s finds other clusters", name)
+		}
+	}
+}
+
 // No change of the flags that must not matter changes labels.csv, and the seed
 // alone decides what is drawn.
 func TestSameLabels(t *testing.T) {
@@ -193,6 +285,61 @@ func TestInterrupt(t *testing.T) {
 			}
 			wantNames(t, dir, "synth.npz")
 		})
+	}
+}
+
+// Told to stop in any stage of a larger run, the command ends at once and leaves
+// nothing.
+func TestInterruptStages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs for seconds")
+	}
+	dir := t.TempDir()
+	large(t, dir, 12_000)
+	stages := []string{"reading files"}
+	for _, s := range []mvclust.Stage{
+		mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn,
+		mvclust.StageFuse, mvclust.StageRefine, mvclust.StagePartition,
+	} {
+		doing, _ := stageWords(s)
+		stages = append(stages, doing)
+	}
+	for i, stage := range stages {
+		cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--output", "new/out")
+		cmd.Dir = dir
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var told time.Time
+		said := bufio.NewScanner(stderr)
+		last := ""
+		for said.Scan() {
+			if last = said.Text(); last == stage {
+				time.Sleep(time.Duration(i%3) * 10 * time.Millisecond)
+				told = time.Now()
+				if err := cmd.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		err = cmd.Wait()
+		took := time.Since(told)
+		if err == nil && i >= len(stages)-2 {
+			// It was done before the signal came, and all is there.
+			wantNames(t, filepath.Join(dir, "new", "out"), "labels.csv", "run.json")
+			if err := os.RemoveAll(filepath.Join(dir, "new")); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if cmd.ProcessState.ExitCode() != statusInterrupted || last != "interrupted; nothing was written" || took > 2*time.Second {
+			t.Errorf("%s: ended with %v after %v, and said %q", stage, err, took, last)
+		}
+		wantNames(t, dir, "synth.npz")
 	}
 }
 

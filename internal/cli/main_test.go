@@ -39,8 +39,7 @@ func TestScripts(t *testing.T) {
 			if name != "race" {
 				return false, fmt.Errorf("unknown condition %q", name)
 			}
-			info, _ := debug.ReadBuildInfo()
-			return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}), nil
+			return raceDetector(), nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"refused": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -68,6 +67,13 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// raceDetector says whether the tests, and the command that they stand in for, run
+// under the race detector.
+func raceDetector() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // isLine reports whether s is one line that ends with the only newline.
@@ -109,6 +115,15 @@ func succeed(t *testing.T, dir string, args ...string) outcome {
 func small(t *testing.T, dir string) {
 	t.Helper()
 	err := run(t.Context(), []string{"synth", "-o", dir, "--samples", "300", "--classes", "6", "--dims", "8", "--noise", "0.5", "--missing", "0.2"}, new(bytes.Buffer), new(bytes.Buffer))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// large writes dir/synth.npz: so many samples in 2 views of 64 dimensions.
+func large(t *testing.T, dir string, samples int) {
+	t.Helper()
+	err := run(t.Context(), []string{"synth", "-o", dir, "--samples", strconv.Itoa(samples), "--classes", strconv.Itoa(samples / 50), "--dims", "64", "--noise", "0.5"}, new(bytes.Buffer), new(bytes.Buffer))
 	if err != nil {
 		t.Fatal(err)
 	}

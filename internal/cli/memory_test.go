@@ -1,10 +1,18 @@
 package cli
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mvclust/mvclust"
 )
@@ -83,6 +91,79 @@ func FuzzSize(f *testing.F) {
 			t.Errorf("%q: %d, and in capitals %d, %v", text, int64(s), int64(again), err)
 		}
 	})
+}
+
+// A run that needs more than its budget is refused before the values are read: there
+// are 51 GB of them here, zeros throughout, which would be an error of another kind.
+// They take no place on the disk, having never been written.
+func TestMemoryRefused(t *testing.T) {
+	dir := t.TempDir()
+	const n, dims = 100_000_000, 128
+	head := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }\n", n, dims)
+	head = "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head
+	write(t, dir, "large.npy", []byte(head))
+	if err := os.Truncate(filepath.Join(dir, "large.npy"), int64(len(head))+4*n*dims); err != nil {
+		t.Skipf("no such large file here: %v", err)
+	}
+	o := command(t, dir, "fit", "large.npy", "--quiet", "--memory", "8GiB", "-o", "new/out")
+	want := regexp.MustCompile(`^mvclust: --memory: 8GiB is too little for 100000000 samples in 1 view, which take ([0-9.]+GiB); give --memory ([0-9.]+GiB), or fewer --neighbors, or less of --param candidates\n$`)
+	said := want.FindStringSubmatch(o.stderr)
+	if o.status != statusFailed || o.stdout != "" || said == nil {
+		t.Fatalf("status %d, %q", o.status, o.stderr)
+	}
+	var need size
+	if err := need.Set(said[2]); err != nil || said[1] != said[2] || need < 2*4*n*dims {
+		t.Errorf("the figures are %s and %s", said[1], said[2])
+	}
+	wantNames(t, dir, "large.npy")
+}
+
+// A run keeps to the budget that it says it needs.
+func TestMemoryKept(t *testing.T) {
+	if testing.Short() || raceDetector() {
+		t.Skip("takes seconds, and the race detector memory")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what a process takes")
+	}
+	dir := t.TempDir()
+	large(t, dir, 20_000)
+	refused := command(t, dir, "fit", "synth.npz", "--quiet", "--memory", "1MiB")
+	_, remedy, _ := strings.Cut(refused.stderr, "give --memory ")
+	remedy, _, _ = strings.Cut(remedy, ",")
+	var budget size
+	if err := budget.Set(remedy); err != nil {
+		t.Fatalf("%q: %v", refused.stderr, err)
+	}
+	cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--quiet", "--memory", remedy, "-o", "out")
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	peak := size(0)
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			running = false
+		case <-time.After(5 * time.Millisecond):
+			// The most so far, of this program alone: what wait tells counts its parent in.
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+			_, most, _ := strings.Cut(string(status), "\nVmHWM:")
+			most, _, _ = strings.Cut(most, " kB")
+			if kilobytes, err := strconv.ParseInt(strings.TrimSpace(most), 10, 64); err == nil {
+				peak = max(peak, size(kilobytes<<10))
+			}
+		}
+	}
+	if peak > budget || peak < 2*4*20_000*64 {
+		t.Errorf("it took %s of %s", &peak, &budget)
+	}
+	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "run.json")
 }
 
 // The limit is that of the budget, or of the need; a need beyond the budget is

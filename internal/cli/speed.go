@@ -136,7 +136,7 @@ func benchSpeedFunc(ctx context.Context, out, stderr io.Writer, plan *speed.Plan
 	if err != nil {
 		return fmt.Errorf("there is no folder for passing files: %w; name one that can be written in the environment variable TMPDIR", cause(err))
 	}
-	defer os.RemoveAll(passing)
+	defer func() { _ = os.RemoveAll(passing) }()
 	defer onAbandon(ctx, func() error { return os.RemoveAll(passing) })()
 	plan.Folder = passing
 	if r.Results, err = plan.Run(ctx); err != nil {

@@ -12,7 +12,7 @@ import (
 
 func resolveStages(o *mvclust.Options) error {
 	o.Refinement.Neighbours = 1 // as Fit sets it
-	return option.First(o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve())
+	return option.First(o.Search.Resolve(), o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve())
 }
 
 // Giving a setting its default changes nothing, and the default is what the
@@ -44,6 +44,7 @@ func TestDefaults(t *testing.T) {
 
 // What is accepted comes back from the resolved options, also 0.
 func TestValues(t *testing.T) {
+	tested := map[string]bool{}
 	for _, test := range []struct {
 		name    string
 		good    []string
@@ -51,6 +52,8 @@ func TestValues(t *testing.T) {
 	}{
 		{"scale", []string{"none", "minmax"}, []string{"", "off", "MinMax"}},
 		{"candidates", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "K"}},
+		{"neighbor-search", []string{"auto", "exact", "approximate"}, []string{"", "Exact", "ivf"}}, //nolint:misspell // spelt as --neighbors is
+		{"recall", []string{"1e-300", "0.5", "1"}, []string{"0", "-0.1", "1.01", "97%", "nan", "auto"}},
 		{"pairs", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "auto"}},
 		{"segments", []string{"1", "100000"}, []string{"0", "-1", "100001", "1.5", "", "x"}},
 		{"lambda", []string{"1e-300", "0.5", "1e+09"}, []string{"0", "-1", "NaN", "Inf", "", "x"}},
@@ -72,8 +75,10 @@ func TestValues(t *testing.T) {
 		{"co-neighbor-propagation", []string{"on", "off"}, []string{"x"}}, //nolint:misspell // spelt as --neighbors is
 		{"rounds", []string{"1", "100"}, []string{"0", "101"}},
 		{"sweeps", []string{"1", "1000000"}, []string{"0", "1000001"}},
+		{"levels", []string{"1", "100"}, []string{"0", "101", "auto"}},
 		{"edge-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5"}},
 	} {
+		tested[test.name] = true
 		var p *Param
 		for _, q := range List() {
 			if q.Name == test.name {
@@ -103,6 +108,11 @@ func TestValues(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "--param "+test.name) || !strings.Contains(err.Error(), p.Allowed()) {
 				t.Errorf("%s=%s: the error is %v", test.name, s, err)
 			}
+		}
+	}
+	for _, p := range List() {
+		if !tested[p.Name] {
+			t.Errorf("no value of %s is tested", p.Name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mvclust/mvclust/internal/npy"
@@ -95,11 +96,11 @@ func (b *bench) graphs() error {
 			return err
 		}
 		b.r.Graphs = append(b.r.Graphs, *g)
-		line := fmt.Sprintf("exact neighbours of %d x %d: %.3gs", g.Rows, g.Dims, g.Seconds.Median())
+		words := []string{fmt.Sprintf("%.3gs", g.Seconds.Median())}
 		for _, p := range g.Peers {
-			line += fmt.Sprintf(", %.2f of %s", p.Ratio, p.Name)
+			words = append(words, fmt.Sprintf("%.2f of %s", p.Ratio, p.Name))
 		}
-		b.say("%s", line)
+		b.say("exact neighbours of %d x %d: %s", g.Rows, g.Dims, strings.Join(words, ", "))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (b *bench) small() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(filepath.Join(b.Folder, fmt.Sprint("data", b.Workload.Small)))
+	defer func() { _ = os.RemoveAll(filepath.Join(b.Folder, fmt.Sprint("data", b.Workload.Small))) }()
 	set, err := dataset.Load(b.ctx, []string{file}, dataset.Options{})
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ type Reference struct {
 }
 
 // exactSetting makes fit search exactly.
-const exactSetting = "neighbor-search=exact"
+const exactSetting = "neighbor-search=exact" //nolint:misspell // spelt as --neighbors is
 
 // report is the part of run.json that is of use here.
 type report struct {
@@ -127,7 +127,7 @@ func (b *bench) size(size Sized) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	var fits []*fit
 	reference := &Reference{Samples: size.Size}
 	compare := size.Size == b.Workload.Reference
