@@ -58,7 +58,7 @@ type Options struct {
 	Threads int
 	// Consume lets Fit scale the rows of the views where they are, which saves a copy,
 	// and let go of them once they have served: afterwards, also after an error, the
-	// views' Data is not to be used.
+	// views' Data is not to be used. No two views may share it.
 	Consume bool
 	// Progress, if not nil, is called now and then, by one goroutine at a time.
 	// It should return quickly.

@@ -66,6 +66,7 @@ type costs []cost
 type cost struct {
 	stage Stage
 	time  float64
+	done  func(share float64) float64 // share of the time, by that of the progress; nil where they are alike
 }
 
 // estimate goes by what runs of 10,000 to 1,000,000 samples took on two processors.
@@ -79,17 +80,30 @@ func estimate(opt Options, views []*View) costs {
 		search += opt.Search.Cost(count, v.Dims)
 	}
 	trained := min(pairs, float64(opt.Learning.Pairs)) * float64(len(views))
-	steps := float64(opt.Refinement.Steps())
 	// The larger the run, the less of what it reads is in the caches.
 	far := math.Pow(max(1e4, n)/1e5, 0.3)
+	refinement, steps := 0.0, opt.Refinement.Steps()
+	var refining func(share float64) float64
+	if steps > 0 {
+		refinement = 20 * pairs * float64(steps)
+	}
+	if paths := 130 * pairs * far; !opt.Refinement.WithoutPaths {
+		refinement += paths
+		// Paths come first, one step of all, and take most of the time.
+		refining = func(share float64) float64 {
+			return (paths*min(1, share*float64(steps)) + (refinement-paths)*share) / refinement
+		}
+	}
+	// Every sweep has about half as much to do as the one before.
+	moving := func(share float64) float64 { return (1 - math.Pow(0.5, share*float64(opt.Partition.Sweeps))) }
 	return costs{
-		{StagePrepare, 0.3 * rows},
-		{StageNeighbours, search},
-		{StagePairs, 50 * pairs},
-		{StageLearn, 13 * trained * float64(opt.Learning.Epochs)},
-		{StageFuse, 20 * pairs * float64(1+len(views))},
-		{StageRefine, 75 * pairs * steps * far},
-		{StagePartition, 170 * n * float64(opt.Neighbours) * far},
+		{StagePrepare, 0.3 * rows, nil},
+		{StageNeighbours, search, nil},
+		{StagePairs, 50 * pairs, nil},
+		{StageLearn, 13 * trained * float64(opt.Learning.Epochs), nil},
+		{StageFuse, 20 * pairs * float64(1+len(views)), nil},
+		{StageRefine, refinement, refining},
+		{StagePartition, 170 * n * float64(opt.Neighbours) * far, moving},
 	}
 }
 
@@ -97,21 +111,18 @@ func estimate(opt Options, views []*View) costs {
 func (c costs) share(stage Stage, done, total int) float64 {
 	before, all, found := 0.0, 0.0, false
 	for _, s := range c {
-		if found = found || s.stage == stage; s.stage == stage {
-			before += s.time * part(stage, done, total)
-		} else if !found {
+		switch {
+		case s.stage == stage:
+			found = true
+			part := float64(done) / float64(max(1, total))
+			if s.done != nil && done < total {
+				part = s.done(part)
+			}
+			before += s.time * part
+		case !found:
 			before += s.time
 		}
 		all += s.time
 	}
 	return min(1, before/all)
-}
-
-// part returns how much of a stage is done.
-func part(stage Stage, done, total int) float64 {
-	if stage == StagePartition && done < total {
-		// Every sweep has about half as much to do as the one before.
-		return 1 - math.Pow(0.5, float64(done))
-	}
-	return float64(done) / float64(max(1, total))
 }

@@ -182,6 +182,24 @@ func TestConsume(t *testing.T) {
 	}
 }
 
+// TestConsumeShared gives views that share their values, which only a run that leaves
+// them alone can have.
+func TestConsumeShared(t *testing.T) {
+	views := mixed(t).Views[:1]
+	twin := *views[0]
+	for _, second := range []*mvclust.View{views[0], &twin} {
+		both := append(slices.Clone(views), second)
+		fit(t, both, mvclust.Options{Neighbours: 5})
+		_, err := mvclust.Fit(t.Context(), both, mvclust.Options{Neighbours: 5, Consume: true})
+		if bad, ok := errors.AsType[*mvclust.OptionError](err); !ok || bad.Option != "consume" {
+			t.Errorf("two views of the same values: %v", err)
+		}
+	}
+	if views[0].Data == nil {
+		t.Error("the values are gone")
+	}
+}
+
 // TestSearch holds that either search leads to a whole result, and says how it went.
 func TestSearch(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 2200, Classes: 50, Dims: []int{16, 24}, Noise: []float64{0.4}, Missing: 0.1})
