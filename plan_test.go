@@ -185,7 +185,7 @@ func TestConsume(t *testing.T) {
 // TestConsumeShared gives views that share their values, which only a run that leaves
 // them alone can have.
 func TestConsumeShared(t *testing.T) {
-	views := mixed(t).Views[:1]
+	views := generate(t, synth.Config{Samples: 60, Classes: 3, Views: 1, Dims: []int{8}}).Views
 	twin := *views[0]
 	for _, second := range []*mvclust.View{views[0], &twin} {
 		both := append(slices.Clone(views), second)
