@@ -95,7 +95,7 @@ func estimate(opt Options, views []*View) costs {
 		}
 	}
 	// Every sweep has about half as much to do as the one before.
-	moving := func(share float64) float64 { return (1 - math.Pow(0.5, share*float64(opt.Partition.Sweeps))) }
+	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(opt.Partition.Steps())) }
 	return costs{
 		{StagePrepare, 0.3 * rows, nil},
 		{StageNeighbours, search, nil},

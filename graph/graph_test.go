@@ -8,10 +8,10 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/pair"
 )
 
@@ -217,19 +217,6 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// late is a context that is cancelled once it has been asked a number of times.
-type late struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *late) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestCancel cancels at every question to the context in turn: there is either the
 // whole graph or the error.
 func TestCancel(t *testing.T) {
@@ -247,9 +234,8 @@ func TestCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, threads := range []int{1, 2, 5} {
-			for asked := int64(0); ; asked++ {
-				ctx := &late{Context: t.Context()}
-				ctx.left.Store(asked)
+			for asked := 0; ; asked++ {
+				ctx := lapse.After(t.Context(), asked)
 				got, err := f(ctx, threads)
 				if err == nil {
 					if !reflect.DeepEqual(got, want) || asked < 5 {

@@ -59,7 +59,7 @@ func (f *finder) approximate() error {
 	random := rand.New(rand.NewPCG(f.settings.Seed, searchStream))
 	report := &f.lists.Search
 	*report = Report{Method: Approximate, Checked: min(checked, n), Cells: cellCount(n)}
-	f.foresee(report.Cells, float64(report.Checked))
+	f.meter.expect(approximateWork(float64(n), float64(f.k), float64(report.Cells), float64(report.Checked)))
 	truth, err := f.truth(random, report.Checked)
 	if err != nil {
 		return err
@@ -365,18 +365,11 @@ func (f *finder) gather(g *gathered, rows, place []int32) block {
 	return block{f.rows.data, g.index, rows, g.place}
 }
 
-// foresee tells the meter what work is ahead before anything is known.
-func (f *finder) foresee(cells int, checked float64) {
-	n, c := float64(f.rows.count()), float64(cells)
-	f.foreseeProbe(cells, 20, false)
-	f.meter.expect(f.meter.left + checked*n + placing*checked*float64(f.k+1)*c + learning*rounds*min(n, rowsPerCell*c)*c)
-}
-
 // foreseeProbe tells the meter what is ahead when the cells are known, if one round of
 // probes does, and a pass after it.
 func (f *finder) foreseeProbe(cells, probes int, pass bool) {
-	n, k, c := float64(f.rows.count()), float64(f.k), float64(cells)
-	work := placing*n*c + visiting*float64(probes)*n*n/c + ranking*n*k
+	n := float64(f.rows.count())
+	work := probeWork(n, float64(f.k), float64(cells), float64(probes))
 	if pass {
 		work += linking * n * f.passPairs()
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/similarity"
 	"github.com/mvclust/mvclust/view"
@@ -186,8 +187,7 @@ func TestApproximateProgress(t *testing.T) {
 func TestApproximateCancel(t *testing.T) {
 	s := newSpace(t, classView(rand.New(rand.NewPCG(8, 8)), 2500, 4, 50, 0), similarity.Cosine, nil)
 	for n := 0; ; n += 1 + n/3 {
-		ctx := &countdown{Context: t.Context()}
-		ctx.left.Store(int64(n))
+		ctx := lapse.After(t.Context(), n)
 		l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 5, Method: neighbour.Approximate}, 2, nil)
 		if err == nil {
 			if n < 100 {

@@ -20,14 +20,25 @@ const foreseen = 30
 // Cost estimates the time of Search, in nanoseconds on two processors.
 func (s Settings) Cost(rows, dims int) float64 {
 	n, k := float64(rows), float64(min(s.Neighbours, rows))
-	pairs := n * n / 2
+	work := n*n/2 + ranking*n*k
 	if s.approximates(rows) {
-		c := float64(cellCount(rows))
-		pairs = checked*n + learning*rounds*min(n, rowsPerCell*c)*c + placing*n*c + visiting*foreseen*n*n/c
+		work = approximateWork(n, k, float64(cellCount(rows)), checked)
 	}
-	perPair := max(0.5, float64(dims)/128)
+	scale := max(0.5, float64(dims)/128)
 	if kernel.Best().Name == "go" {
-		perPair *= 30
+		scale *= 30
 	}
-	return perPair*pairs + ranking*n*k
+	return scale * work
+}
+
+// approximateWork is what an approximate search for k neighbours of n rows is expected
+// to take, before anything is known of them.
+func approximateWork(n, k, cells, checked float64) float64 {
+	return checked*n + placing*checked*(k+1)*cells + learning*rounds*min(n, rowsPerCell*cells)*cells +
+		probeWork(n, k, cells, foreseen)
+}
+
+// probeWork is the part of it that comes when the cells are known.
+func probeWork(n, k, cells, probes float64) float64 {
+	return placing*n*cells + visiting*probes*n*n/cells + ranking*n*k
 }

@@ -8,10 +8,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/similarity"
 	"github.com/mvclust/mvclust/view"
@@ -298,19 +298,6 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been asked a number of times.
-type countdown struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *countdown) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestCancelAnywhere ends the context at every place that heeds it: the result
 // is whole or there is none.
 func TestCancelAnywhere(t *testing.T) {
@@ -319,8 +306,7 @@ func TestCancelAnywhere(t *testing.T) {
 	ranking := brute(s, s.Similarity)
 	for _, threads := range []int{1, 2} {
 		for n := 0; ; n++ {
-			ctx := &countdown{Context: t.Context()}
-			ctx.left.Store(int64(n))
+			ctx := lapse.After(t.Context(), n)
 			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 3}, threads, nil)
 			if err == nil {
 				checkLists(t, s, l, 3, ranking)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/similarity"
 )
@@ -202,8 +203,7 @@ func TestWalkCancel(t *testing.T) {
 		},
 	} {
 		for n := 0; ; n += 1 + n/10 {
-			ctx := &countdown{Context: t.Context()}
-			ctx.left.Store(int64(n))
+			ctx := lapse.After(t.Context(), n)
 			whole, err := do(ctx)
 			if err == nil {
 				if !whole || n < 3 {

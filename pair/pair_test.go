@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"testing"
 
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/pair"
 	"github.com/mvclust/mvclust/similarity"
@@ -204,19 +204,6 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// late is a context that is cancelled once it has been asked a number of times.
-type late struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *late) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestUnionCancel cancels at every question to the context in turn: there is either
 // the whole set or the error.
 func TestUnionCancel(t *testing.T) {
@@ -224,9 +211,8 @@ func TestUnionCancel(t *testing.T) {
 	lists := []*neighbour.Lists{randomLists(random, 3000, 3)}
 	want := union(t, 1, lists...)
 	for _, threads := range []int{1, 2, 5} {
-		for asked := int64(0); ; asked++ {
-			ctx := &late{Context: t.Context()}
-			ctx.left.Store(asked)
+		for asked := 0; ; asked++ {
+			ctx := lapse.After(t.Context(), asked)
 			got, err := pair.Union(ctx, lists, threads)
 			if err == nil {
 				if !reflect.DeepEqual(got, want) || asked < 5 {

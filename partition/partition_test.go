@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/pair"
 )
@@ -712,26 +713,13 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 }
 
-// late is a context that is cancelled once it has been asked a number of times.
-type late struct {
-	context.Context
-	left int
-}
-
-func (c *late) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestCancelAnywhere cancels at every question to the context in turn: there is
 // either the whole result or the error.
 func TestCancelAnywhere(t *testing.T) {
 	g := random(t, rand.New(rand.NewPCG(23, 24)), 1500, 0.01, kinds["distinct"])
 	want := find(t, g, Settings{Levels: 3}, 1)
 	for asked := 0; ; asked++ {
-		got, err := Find(&late{t.Context(), asked}, g, Settings{Levels: 3}, rand.New(rand.NewPCG(1, 0)), nil)
+		got, err := Find(lapse.After(t.Context(), asked), g, Settings{Levels: 3}, rand.New(rand.NewPCG(1, 0)), nil)
 		if err == nil {
 			if !reflect.DeepEqual(got, want) || asked < len(want.Sweeps) {
 				t.Errorf("part of a result after %d questions", asked)

@@ -9,10 +9,10 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/pair"
 )
@@ -675,19 +675,6 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// late is a context that is cancelled once it has been asked a number of times.
-type late struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *late) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestCancelAnywhere cancels at every question to the context in turn: there is
 // either the whole result or the error.
 func TestCancelAnywhere(t *testing.T) {
@@ -706,9 +693,8 @@ func TestCancelAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, threads := range []int{1, 3} {
-			for asked := int64(0); ; asked++ {
-				ctx := &late{Context: t.Context()}
-				ctx.left.Store(asked)
+			for asked := 0; ; asked++ {
+				ctx := lapse.After(t.Context(), asked)
 				got, err := f(ctx, threads)
 				if err == nil {
 					if !reflect.DeepEqual(got, want) || asked < 10 {
