@@ -26,28 +26,28 @@ func TestOptionErrors(t *testing.T) {
 		opt          mvclust.Options
 		option, want string
 	}{
-		{mvclust.Options{Neighbours: -1}, "neighbors", "-1 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
-		{mvclust.Options{Neighbours: 10}, "neighbors", "10 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
-		{mvclust.Options{Neighbours: math.MaxInt32}, "neighbors", "2147483647 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
-		{mvclust.Options{Neighbours: 4, Candidates: 3}, "candidates", "3 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
-		{mvclust.Options{Neighbours: 4, Candidates: -1}, "candidates", "-1 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
-		{mvclust.Options{Neighbours: 4, Candidates: 10}, "candidates", "10 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
-		{mvclust.Options{Metrics: make([]similarity.Metric, 3)}, "metric", "3 metrics for 2 views; give one for all, or one per view"},
-		{mvclust.Options{Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric "metric(4)"; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric "metric(-1)"; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Scale: view.MinMax + 1}, "scale", `unknown scale "scale(2)"; choose none or minmax`},
-		{mvclust.Options{Search: neighbour.Settings{Method: 3}}, "neighbor-search", `unknown search method "method(3)"; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
-		{mvclust.Options{Search: neighbour.Settings{Recall: 1.5}}, "recall", "1.5 is not between 5e-324 and 1"},
-		{mvclust.Options{Search: neighbour.Settings{Recall: math.NaN()}}, "recall", "NaN is not between 5e-324 and 1"},
-		{mvclust.Options{Learning: probability.Settings{Epochs: -1}}, "epochs", "-1 is not between 1 and 10000000"},
-		{mvclust.Options{Posterior: posterior.Settings{Clip: 0.7}}, "function-clip", "0.7 is not between 1e-12 and 0.49"},
-		{mvclust.Options{Refinement: refine.Settings{Rounds: -2}}, "rounds", "-2 is not between 1 and 100"},
-		{mvclust.Options{Partition: partition.Settings{Sweeps: -3}}, "sweeps", "-3 is not between 1 and 1000000"},
-		{mvclust.Options{Order: twice[:9]}, "order", "9 entries for 10 samples; list every sample once"},
-		{mvclust.Options{Order: []int{}}, "order", "0 entries for 10 samples; list every sample once"},
-		{mvclust.Options{Order: twice}, "order", "sample 8 is out of range or listed twice; list every sample from 0 to 9 once"},
-		{mvclust.Options{Order: outside}, "order", "sample 10 is out of range or listed twice; list every sample from 0 to 9 once"},
-		{mvclust.Options{Order: append(outside[:9:9], -1)}, "order", "sample -1 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: -1}, "neighbors", "-1 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 10}, "neighbors", "10 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: math.MaxInt32}, "neighbors", "2147483647 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 3}, "candidates", "3 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: -1}, "candidates", "-1 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 10}, "candidates", "10 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: make([]similarity.Metric, 3)}, "metric", "3 metrics for 2 views; give one for all, or one per view"},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric "metric(4)"; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric "metric(-1)"; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Scale: view.Mixed + 1}, "scale", `unknown scale "scale(3)"; choose none, minmax or mixed`},
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Method: 3}}, "neighbor-search", `unknown search method "method(3)"; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: 1.5}}, "recall", "1.5 is not between 5e-324 and 1"},
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: math.NaN()}}, "recall", "NaN is not between 5e-324 and 1"},
+		{mvclust.Options{Preset: mvclust.Paper, Learning: probability.Settings{Epochs: -1}}, "epochs", "-1 is not between 1 and 10000000"},
+		{mvclust.Options{Preset: mvclust.Paper, Posterior: posterior.Settings{Clip: 0.7}}, "function-clip", "0.7 is not between 1e-12 and 0.49"},
+		{mvclust.Options{Preset: mvclust.Paper, Refinement: refine.Settings{Rounds: -2}}, "rounds", "-2 is not between 1 and 100"},
+		{mvclust.Options{Preset: mvclust.Paper, Partition: partition.Settings{Sweeps: -3}}, "sweeps", "-3 is not between 1 and 1000000"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: twice[:9]}, "order", "9 entries for 10 samples; list every sample once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: []int{}}, "order", "0 entries for 10 samples; list every sample once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: twice}, "order", "sample 8 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: outside}, "order", "sample 10 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: append(outside[:9:9], -1)}, "order", "sample -1 is out of range or listed twice; list every sample from 0 to 9 once"},
 	} {
 		c.opt.Progress = func(p mvclust.Progress) { t.Errorf("%s: the run starts: %+v", c.option, p) }
 		got, err := mvclust.Fit(t.Context(), set.Views, c.opt)
@@ -120,7 +120,7 @@ func TestInputErrors(t *testing.T) {
 		{[]*mvclust.View{rows("a", 5), zero("b", 0, 1, 2, 3, 4)}, mvclust.InputError{View: "b", Row: 0}},
 		{[]*mvclust.View{rows("a", 5), changed("b", func(v *mvclust.View) { copy(v.Data, []float32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) })}, mvclust.InputError{View: "b", Row: -1}},
 	} {
-		got, err := mvclust.Fit(t.Context(), c.views, mvclust.Options{})
+		got, err := mvclust.Fit(t.Context(), c.views, mvclust.Options{Preset: mvclust.Paper})
 		var of *mvclust.InputError
 		if got != nil || !errors.As(err, &of) {
 			t.Errorf("%v, %v, want %v", got, err, &c.want)
@@ -147,7 +147,7 @@ func TestInputErrors(t *testing.T) {
 		{[]*mvclust.View{changed("a", func(v *mvclust.View) { copy(v.Data, []float32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}) })}, "a: row 0 (counted from 0) is all zeros, which has no cosine, and without such rows (5 in all) only 0 of 5 samples have this view, where similarity needs two; drop this view (this is about the view after scale minmax)"},
 		{[]*mvclust.View{rows("a", 5), nil}, "view 1 (counted from 0) is nil; leave it out"},
 	} {
-		_, err := mvclust.Fit(t.Context(), c.views, mvclust.Options{Scale: view.MinMax})
+		_, err := mvclust.Fit(t.Context(), c.views, mvclust.Options{Preset: mvclust.Paper, Scale: view.MinMax})
 		if of, ok := errors.AsType[*mvclust.InputError](err); !ok || of.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
@@ -155,9 +155,9 @@ func TestInputErrors(t *testing.T) {
 
 	// What keeps a metric from working does no harm under another.
 	for _, views := range [][]*mvclust.View{{zero("a", 3)}, {lacking("a", 3), zero("b", 2, 3)}} {
-		fit(t, views, mvclust.Options{Metrics: []similarity.Metric{similarity.L2}})
+		fit(t, views, mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L2}})
 	}
-	got := fit(t, []*mvclust.View{rows("a", 5), zero("b", 1, 3)}, mvclust.Options{})
+	got := fit(t, []*mvclust.View{rows("a", 5), zero("b", 1, 3)}, mvclust.Options{Preset: mvclust.Paper})
 	if !slices.Equal(got.Trace.Zero, []int{0, 2}) || !slices.Equal(got.Trace.FirstZero, []int{-1, 1}) {
 		t.Errorf("%v all-zero rows from %v", got.Trace.Zero, got.Trace.FirstZero)
 	}
@@ -167,7 +167,7 @@ func TestInputErrors(t *testing.T) {
 // limits of the options depend on them.
 func TestInputBeforeOptions(t *testing.T) {
 	var of *mvclust.InputError
-	if _, err := mvclust.Fit(t.Context(), nil, mvclust.Options{Neighbours: -1}); !errors.As(err, &of) {
+	if _, err := mvclust.Fit(t.Context(), nil, mvclust.Options{Preset: mvclust.Paper, Neighbours: -1}); !errors.As(err, &of) {
 		t.Error(err)
 	}
 }

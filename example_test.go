@@ -45,7 +45,7 @@ func ExampleFit() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := mvclust.Fit(context.Background(), []*mvclust.View{a, b}, mvclust.Options{Neighbours: 15})
+	result, err := mvclust.Fit(context.Background(), []*mvclust.View{a, b}, mvclust.Options{Preset: mvclust.Paper, Neighbours: 15})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,6 +69,7 @@ func ExampleFit_progress() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, err = mvclust.Fit(ctx, set.Views, mvclust.Options{
+		Preset: mvclust.Paper,
 		Progress: func(p mvclust.Progress) {
 			if p.Done == 0 {
 				fmt.Println(p.Stage)
@@ -93,7 +94,7 @@ func Example_functions() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{Neighbours: 50})
+	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: 50})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func ExampleLearner() {
 		}
 		return model, nil
 	}
-	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{Neighbours: 50, Learner: ranks})
+	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: 50, Learner: ranks})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func TestQuality(t *testing.T) {
 			for seed := range uint64(seeds) {
 				c.cfg.Samples, c.cfg.Seed = 320, seed
 				set := generate(t, c.cfg)
-				found := fit(t, set.Views, mvclust.Options{Neighbours: c.k})
+				found := fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: c.k})
 				mean += compare(t, set.Labels, found.Labels).ARI / seeds
 			}
 			if !(mean >= c.floor) {
@@ -119,7 +119,7 @@ func TestQuality(t *testing.T) {
 // either of them.
 func TestViewsHelpEachOther(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 320, Classes: 8, Noise: []float64{1.1}})
-	opt := mvclust.Options{Neighbours: 40}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 40}
 	both := compare(t, set.Labels, fit(t, set.Views, opt).Labels).ARI
 	for _, v := range set.Views {
 		if alone := compare(t, set.Labels, fit(t, []*mvclust.View{v}, opt).Labels).ARI; alone >= both {
@@ -131,7 +131,7 @@ func TestViewsHelpEachOther(t *testing.T) {
 // TestResult checks what a result promises about itself.
 func TestResult(t *testing.T) {
 	set := mixed(t)
-	got := fit(t, set.Views, mvclust.Options{Neighbours: 25})
+	got := fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: 25})
 	n := set.Views[0].Samples
 
 	if !slices.Equal(got.Labels, partition.Number(got.Labels)) {
@@ -218,6 +218,7 @@ func TestResult(t *testing.T) {
 func TestStages(t *testing.T) {
 	set := mixed(t)
 	opt := mvclust.Options{
+		Preset:     mvclust.Paper,
 		Neighbours: 20, Candidates: 60,
 		Posterior: posterior.Settings{Completion: true},
 		Order:     make([]int, set.Views[0].Samples),
@@ -288,7 +289,7 @@ func TestStages(t *testing.T) {
 // are never read.
 func TestViewsStayAsTheyAre(t *testing.T) {
 	set := mixed(t)
-	opt := mvclust.Options{Neighbours: 20, Metrics: []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2}}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 20, Metrics: []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2}}
 	want := fit(t, set.Views, opt)
 	before := make([]view.View, len(set.Views))
 	for m, v := range set.Views {
@@ -314,8 +315,9 @@ func TestViewsStayAsTheyAre(t *testing.T) {
 
 func TestResolvedOptions(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 200, Classes: 4})
-	got := fit(t, set.Views, mvclust.Options{Threads: 3, Seed: 9}).Options
+	got := fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper, Threads: 3, Seed: 9}).Options
 	want := mvclust.Options{
+		Preset:     mvclust.Paper,
 		Neighbours: mvclust.DefaultNeighbours,
 		Candidates: 80,
 		Metrics:    []similarity.Metric{similarity.Cosine, similarity.Cosine},
@@ -350,11 +352,12 @@ func TestResolvedOptions(t *testing.T) {
 
 	small := generate(t, synth.Config{Samples: 40, Classes: 4, Views: 9, Dims: []int{3}})
 	for views, candidates := range map[int]int{1: 20, 2: 20, 3: 13, 8: 5, 9: 5} {
-		if o := fit(t, small.Views[:views], mvclust.Options{Neighbours: 5}).Options; o.Candidates != candidates {
+		if o := fit(t, small.Views[:views], mvclust.Options{Preset: mvclust.Paper, Neighbours: 5}).Options; o.Candidates != candidates {
 			t.Errorf("%d candidates in each of %d views, want %d", o.Candidates, views, candidates)
 		}
 	}
 	few := fit(t, set.Views, mvclust.Options{
+		Preset:     mvclust.Paper,
 		Neighbours: 60, Refinement: refine.Settings{Neighbours: 5}, Threads: math.MaxInt32,
 		Search: neighbour.Settings{Neighbours: 5, Method: neighbour.Exact, Recall: 0.5, Seed: 5},
 	}).Options
@@ -375,7 +378,7 @@ func TestResolvedOptions(t *testing.T) {
 // TestSameAgain runs with the options of a result.
 func TestSameAgain(t *testing.T) {
 	set := mixed(t)
-	first := fit(t, set.Views, mvclust.Options{Seed: 7})
+	first := fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper, Seed: 7})
 	if again := fit(t, set.Views, first.Options); !reflect.DeepEqual(timeless(again), timeless(first)) {
 		t.Error("the options of a result lead to another")
 	}
@@ -393,6 +396,7 @@ func timeless(r *mvclust.Result) *mvclust.Result {
 func TestThreads(t *testing.T) {
 	set := mixed(t)
 	opt := mvclust.Options{
+		Preset:     mvclust.Paper,
 		Metrics:    []similarity.Metric{similarity.Cosine, similarity.Cosine, similarity.L3},
 		Posterior:  posterior.Settings{Completion: true},
 		Refinement: refine.Settings{Rounds: 2},
@@ -410,7 +414,7 @@ func TestThreads(t *testing.T) {
 
 func TestSeeds(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 200, Classes: 8, Noise: []float64{1.5}})
-	opt := mvclust.Options{Neighbours: 25}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 25}
 	first := fit(t, set.Views, opt)
 	differ := false
 	for opt.Seed = 1; opt.Seed < 10; opt.Seed++ {
@@ -428,7 +432,7 @@ func TestThreeSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, want := range []int{2, 1, 2} {
-		got := fit(t, []*mvclust.View{v}, mvclust.Options{Neighbours: k})
+		got := fit(t, []*mvclust.View{v}, mvclust.Options{Preset: mvclust.Paper, Neighbours: k})
 		if len(got.Labels) != 3 || len(got.Confidence) != 3 || got.Options.Neighbours != want {
 			t.Errorf("K = %d: %+v", k, got)
 		}
@@ -443,7 +447,7 @@ func TestRareView(t *testing.T) {
 	rare.Present = make([]bool, rare.Samples)
 	rare.Present[20], rare.Present[100] = true, true
 	for _, pairs := range []int{1, 10, 0} {
-		got := fit(t, set.Views, mvclust.Options{Neighbours: 50, Learning: probability.Settings{Pairs: pairs}})
+		got := fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: 50, Learning: probability.Settings{Pairs: pairs}})
 		if got.Trace.Candidates[1] != 1 {
 			t.Errorf("%d candidates among two samples", got.Trace.Candidates[1])
 		}
@@ -469,7 +473,7 @@ func TestEqualSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, metric := range []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2, similarity.L3} {
-		got := fit(t, []*mvclust.View{v}, mvclust.Options{Neighbours: 19, Candidates: 19, Metrics: []similarity.Metric{metric}})
+		got := fit(t, []*mvclust.View{v}, mvclust.Options{Preset: mvclust.Paper, Neighbours: 19, Candidates: 19, Metrics: []similarity.Metric{metric}})
 		if !slices.Equal(got.Labels, truth) {
 			t.Errorf("%v: the labels are %v", metric, got.Labels)
 		}
@@ -496,6 +500,6 @@ func BenchmarkFit(b *testing.B) {
 	set := generate(b, synth.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
-		fit(b, set.Views, mvclust.Options{Neighbours: 100})
+		fit(b, set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: 100})
 	}
 }

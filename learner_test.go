@@ -21,6 +21,7 @@ func TestLearnerLearns(t *testing.T) {
 	set := mixed(t)
 	for _, pairs := range []int{0, 1, 500} {
 		opt := mvclust.Options{
+			Preset:     mvclust.Paper,
 			Neighbours: 20,
 			Learning:   probability.Settings{Pairs: pairs},
 			Posterior:  posterior.Settings{Fusion: posterior.Asymmetric, Completion: true},
@@ -50,7 +51,7 @@ func TestLearnerLearns(t *testing.T) {
 func TestLearnerPairs(t *testing.T) {
 	set := mixed(t)
 	n := set.Views[0].Samples
-	opt := mvclust.Options{Neighbours: 20, Metrics: []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2}}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 20, Metrics: []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2}}
 	spaces := make([]*similarity.Space, len(set.Views))
 	for m, v := range set.Views {
 		s, err := similarity.NewSpace(t.Context(), v, opt.Metrics[m], nil, false, 0)
@@ -118,6 +119,7 @@ func TestLearnerModels(t *testing.T) {
 		{"improbable", posterior.Settings{}, &probability.Model{Functions: line(2).Functions, BaseRate: []float64{0.2, math.NaN()}}, "learner: the base rate of view 1 is NaN; it is a probability, between 0 and 1"},
 	} {
 		got, err := mvclust.Fit(t.Context(), set.Views, mvclust.Options{
+			Preset:    mvclust.Paper,
 			Posterior: c.set,
 			Learner: func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) {
 				return c.model, nil
@@ -147,7 +149,7 @@ func TestLearnerErrors(t *testing.T) {
 		}, context.Canceled},
 	} {
 		var last mvclust.Progress
-		got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Learner: c.learner, Progress: func(p mvclust.Progress) { last = p }})
+		got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Preset: mvclust.Paper, Learner: c.learner, Progress: func(p mvclust.Progress) { last = p }})
 		if got != nil || !errors.Is(err, c.want) {
 			t.Errorf("%v, %v, want %v", got, err, c.want)
 		}

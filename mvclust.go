@@ -13,6 +13,10 @@
 //	refine       corrects it by the paths and the common neighbours around the pair
 //	partition    moves samples between clusters while the joint probability rises
 //
+// Unless told otherwise, Fit also decides what the paper leaves to its user: package
+// agreement tells views from noise, and package granularity how many neighbours to look
+// at and how fine the clusters are to be.
+//
 // Every stage is usable on its own. Package score compares a partition with the
 // truth, package synth makes data to try things on.
 package mvclust
@@ -25,6 +29,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mvclust/mvclust/agreement"
+	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/neighbour"
@@ -91,6 +97,12 @@ type Trace struct {
 	// Search tells, by view, how the neighbours were found, and what share of the true
 	// ones.
 	Search []neighbour.Report
+	// Agreement tells, where there are several views under Auto, how far they agree, and
+	// which of them had no say because they agree with the others no more than noise would.
+	Agreement *agreement.Report
+	// Tried holds, under Auto, the partitions among which the one at Chosen was chosen.
+	Tried  []granularity.Candidate
+	Chosen int
 	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
 	// Edges is the number of pairs with a refined probability.
@@ -129,6 +141,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.compareViews(lists, spaces); err != nil {
+		return nil, err
+	}
 	pairs, err := r.pairs(lists, spaces)
 	if err != nil {
 		return nil, err
@@ -141,11 +156,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	refined, err := r.refine(fused)
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.partition(refined)
+	refined, found, err := r.cluster(fused)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +268,10 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}
-			scaled := v.Scaled(r.opt.Scale)
+			scaled, err := v.Scaled(r.ctx, r.opt.scale(r.opt.Metrics[m]), r.opt.Order, r.opt.Threads)
+			if err != nil {
+				return err
+			}
 			if r.opt.Consume && scaled != v {
 				v.Data = nil
 			}
@@ -325,6 +339,26 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	return lists, err
 }
 
+// compareViews finds, under Auto, the views that are at chance, and empties their lists:
+// pairs are not looked at for being close in noise.
+func (r *run) compareViews(lists []*neighbour.Lists, spaces []*similarity.Space) error {
+	if r.opt.Preset != Auto || len(spaces) < 2 {
+		return nil
+	}
+	found, err := agreement.Measure(r.ctx, spaces, lists, r.opt.Seed, r.opt.Threads)
+	if err != nil {
+		return err
+	}
+	r.trace.Agreement = found
+	for m, out := range found.LeftOut {
+		if out {
+			spaces[m] = spaces[m].Emptied()
+			lists[m] = &neighbour.Lists{Offsets: make([]int, len(r.order)+1), Search: lists[m].Search}
+		}
+	}
+	return nil
+}
+
 // pairs renumbers lists and spaces, and collects the pairs.
 func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space) (*pair.Set, error) {
 	var pairs *pair.Set
@@ -350,6 +384,12 @@ func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
 	for m := range lists {
 		spaces[m] = spaces[m].Renumber(walk)
 		if lists[m], err = lists[m].Renumber(r.ctx, walk, r.opt.Threads); err != nil {
+			return err
+		}
+		if !r.opt.Local {
+			continue
+		}
+		if spaces[m], err = spaces[m].Localised(r.ctx, lists[m].Of, r.opt.Threads); err != nil {
 			return err
 		}
 	}
@@ -470,6 +510,39 @@ func (r *run) release(spaces []*similarity.Space) {
 			v.Data = nil
 		}
 	}
+}
+
+// cluster refines the fused graph and finds the clusters in it.
+func (r *run) cluster(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
+	if r.opt.Preset == Auto {
+		return r.choose(fused)
+	}
+	refined, err := r.refine(fused)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := r.partition(refined)
+	return refined, found, err
+}
+
+// choose refines and partitions with many numbers of neighbours and resolutions, and
+// takes the best.
+func (r *run) choose(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
+	var found *granularity.Result
+	set := r.opt.granularity()
+	err := r.stage(StageChoose, set.Steps(fused.Samples()), func(progress func(int)) (err error) {
+		found, err = granularity.Search(r.ctx, fused, set, r.opt.Threads, progress)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	best := &found.Candidates[found.Best]
+	r.opt.Neighbours, r.opt.Refinement.Neighbours = best.Neighbours, best.Neighbours
+	r.opt.Partition.Resolution = best.Resolution
+	r.trace.Edges = found.Graph.Edges()
+	r.trace.Tried, r.trace.Chosen = found.Candidates, found.Best
+	return found.Graph, found.Partition, nil
 }
 
 func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {

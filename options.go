@@ -2,8 +2,10 @@ package mvclust
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/neighbour"
@@ -15,37 +17,48 @@ import (
 	"github.com/mvclust/mvclust/view"
 )
 
-// Options steer Fit. The zero value runs the paper's method with the default
-// number of neighbours.
+// Options steer Fit. The zero value is the automatic mode, which needs none.
 type Options struct {
+	// Preset says what the options that are left at zero stand for: Auto, or Paper.
+	Preset Preset
 	// Neighbours is K, the number of most probable neighbours that a sample is
-	// compared by; the best value is near the size of the classes. 0 stands for
-	// DefaultNeighbours, or one fewer than the samples where that is less.
+	// compared by; the best value is near the size of the classes. 0 leaves the choice
+	// to package granularity under Auto, and stands for DefaultNeighbours under Paper, or
+	// one fewer than the samples where that is less.
 	Neighbours int
 	// Candidates is the number of nearest neighbours per view whose pairs are
-	// looked at, from which the K most probable are then taken. 0 stands for 8 K
-	// shared out among the views, at least K and at most 4 K for each, or one
-	// fewer than the samples where that is less.
+	// looked at, from which the K most probable are then taken. 0 stands, under Auto, for
+	// 320 shared out among the views, at least 20 and at most 80 for each, and K at
+	// least; under Paper for 8 K shared out, at least K and at most 4 K for each; or for
+	// one fewer than the samples where that is less.
 	Candidates int
 	// Scale makes the features of every view alike in size before similarities are
 	// measured. Under cosine, a sample whose features all become 0 counts as missing.
+	// NoScale stands for Mixed under Auto, where the metric is cosine.
 	Scale view.Scale
+	// Local has similarities measured against how far either sample is from its
+	// neighbours; see similarity.Space.Localised. Auto always does.
+	Local bool
 	// Metrics holds the similarity measure of every view, or one for all. nil
 	// stands for cosine.
 	Metrics []similarity.Metric
 	// Search steers how the nearest neighbours are found. Fit sets its Neighbours to
 	// Candidates and its Seed to Seed.
 	Search neighbour.Settings
-	// Learning steers how the probability functions are learned.
+	// Learning steers how the probability functions are learned. Under Auto they are
+	// the quantiles that learning starts from.
 	Learning probability.Settings
 	// Learner, if not nil, takes the place of probability.Learn, and Learning is
 	// not used.
 	Learner Learner
-	// Posterior steers how a pair's views are fused.
+	// Posterior steers how a pair's views are fused. Symmetric stands for Pooled under
+	// Auto.
 	Posterior posterior.Settings
-	// Refinement steers the graph refinement. Fit sets its Neighbours to K.
+	// Refinement steers the graph refinement. Fit sets its Neighbours to K. Auto
+	// does without paths.
 	Refinement refine.Settings
-	// Partition steers the search for the clusters.
+	// Partition steers the search for the clusters. Under Auto, a Resolution of 0 leaves
+	// it to package granularity.
 	Partition partition.Settings
 	// Seed decides all that is drawn at random.
 	Seed uint64
@@ -65,6 +78,42 @@ type Options struct {
 	Progress func(Progress)
 }
 
+// Preset is a set of defaults.
+type Preset int
+
+const (
+	// Auto has no knob that needs to be set: it reads features in several ways, compares
+	// samples with their surroundings, leaves out views that agree with no other, and
+	// finds out by itself how many neighbours to look at and how fine the clusters are
+	// to be.
+	Auto Preset = iota
+	// Paper is the method as it was published, with K given.
+	Paper
+)
+
+var presetNames = [...]string{"auto", "paper"}
+
+// ParsePreset returns the preset named "auto" or "paper".
+func ParsePreset(name string) (Preset, error) {
+	for p, s := range presetNames {
+		if s == name {
+			return Preset(p), nil
+		}
+	}
+	return 0, fmt.Errorf("there is no preset %q; choose auto or paper", name)
+}
+
+// String returns the preset's name, as ParsePreset reads it.
+func (p Preset) String() string {
+	if p < 0 || int(p) >= len(presetNames) {
+		return fmt.Sprintf("preset(%d)", int(p))
+	}
+	return presetNames[p]
+}
+
+// MarshalText writes the preset's name.
+func (p Preset) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
 // Learner finds the views' probability functions: P(same class | similarity).
 //
 // pairs holds the two samples of every pair that is looked at, numbered as in the
@@ -74,7 +123,7 @@ type Options struct {
 // rates for posterior.Asymmetric and cross functions for completion.
 type Learner func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Model, error)
 
-// DefaultNeighbours is the number of neighbours where none is asked for.
+// DefaultNeighbours is the number of neighbours under Paper where none is asked for.
 const DefaultNeighbours = 20
 
 // Stage is a step of Fit.
@@ -89,6 +138,8 @@ const (
 	StageFuse       Stage = "fuse"
 	StageRefine     Stage = "refine"
 	StagePartition  Stage = "partition"
+	// StageChoose takes the place of StageRefine and StagePartition under Auto.
+	StageChoose Stage = "choose"
 )
 
 // Progress says how far a stage is. A stage may end before Done reaches Total:
@@ -103,6 +154,42 @@ type Progress struct {
 // OptionError says which option cannot be used and why.
 type OptionError = option.Error
 
+// automatic fills in what Auto decides.
+func (o Options) automatic(views, samples int) Options {
+	if o.Candidates == 0 {
+		shared := max(20, min(granularity.DefaultMost, 4*granularity.DefaultMost/views))
+		// Beyond a third of the samples, neighbours are no neighbours.
+		o.Candidates = min(max(o.Neighbours, min(shared, (samples+2)/3)), samples-1)
+	}
+	if o.Scale == view.NoScale {
+		o.Scale = view.Mixed
+	}
+	o.Local = true
+	o.Learning.Untrained = true
+	if o.Posterior.Fusion == posterior.Symmetric {
+		o.Posterior.Fusion = posterior.Pooled
+	}
+	o.Refinement.WithoutPaths = true
+	if o.Partition.Levels == 0 {
+		o.Partition.Levels = granularity.Levels
+	}
+	return o
+}
+
+// granularity returns the settings of the search for K and the resolution.
+func (o Options) granularity() granularity.Settings {
+	return granularity.Settings{Neighbours: o.Neighbours, Most: min(granularity.DefaultMost, o.Candidates), Partition: o.Partition, Seed: o.Seed}
+}
+
+// scale returns how a view of the given metric is scaled: the readings of Mixed are
+// made for the cosine.
+func (o Options) scale(m similarity.Metric) view.Scale {
+	if o.Scale == view.Mixed && m != similarity.Cosine {
+		return view.NoScale
+	}
+	return o.Scale
+}
+
 // resolve checks the options for a number of views and samples and fills in what
 // is left at zero.
 func (o Options) resolve(views, samples int) (Options, error) {
@@ -112,7 +199,13 @@ func (o Options) resolve(views, samples int) (Options, error) {
 	if o.Neighbours < 0 || o.Neighbours >= samples {
 		return bad("neighbors", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
 	}
-	if o.Neighbours == 0 {
+	if _, err := ParsePreset(o.Preset.String()); err != nil {
+		return bad("preset", "%v", err)
+	}
+	if o.Preset == Auto {
+		o = o.automatic(views, samples)
+	}
+	if o.Neighbours == 0 && o.Preset == Paper {
 		o.Neighbours = min(DefaultNeighbours, samples-1)
 	}
 	if o.Candidates == 0 {
@@ -121,7 +214,7 @@ func (o Options) resolve(views, samples int) (Options, error) {
 	if o.Candidates < o.Neighbours || o.Candidates >= samples {
 		return bad("candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
 	}
-	o.Refinement.Neighbours = o.Neighbours
+	o.Refinement.Neighbours = max(1, o.Neighbours)
 	o.Search.Neighbours, o.Search.Seed = o.Candidates, o.Seed
 	o.Threads = min(parallel.Threads(o.Threads), samples) // more would find no work
 	if n := len(o.Metrics); n > 1 && n != views {

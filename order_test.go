@@ -54,7 +54,7 @@ func hard(views int, seed uint64) []*mvclust.View {
 	return all
 }
 
-var hardOptions = mvclust.Options{Neighbours: 8, Metrics: []similarity.Metric{similarity.L1}}
+var hardOptions = mvclust.Options{Preset: mvclust.Paper, Neighbours: 8, Metrics: []similarity.Metric{similarity.L1}}
 
 // TestHard holds the hard data to its purpose: another order, which decides ties, gives
 // other clusters, and these are many.
@@ -74,7 +74,7 @@ func TestHard(t *testing.T) {
 // along. The data is full of ties.
 func TestSampleOrder(t *testing.T) {
 	t.Run("mixed", func(t *testing.T) {
-		checkSampleOrder(t, mixed(t).Views, mvclust.Options{Neighbours: 20, Posterior: posterior.Settings{Completion: true}})
+		checkSampleOrder(t, mixed(t).Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: 20, Posterior: posterior.Settings{Completion: true}})
 	})
 	t.Run("hard", func(t *testing.T) {
 		checkSampleOrder(t, hard(3, 7), hardOptions)
@@ -126,7 +126,7 @@ func checkSampleOrder(t *testing.T, views []*mvclust.View, opt mvclust.Options) 
 // rounded otherwise, which moves no sample of this data.
 func TestViewOrder(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 240, Classes: 8, Views: 3, Dims: []int{8, 24, 40}, Noise: []float64{0.8}, Missing: 0.3, Seed: 5})
-	opt := mvclust.Options{Neighbours: 30, Metrics: []similarity.Metric{similarity.Cosine, similarity.L2, similarity.L1}}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 30, Metrics: []similarity.Metric{similarity.Cosine, similarity.L2, similarity.L1}}
 	want := fit(t, set.Views, opt)
 	for _, order := range [][]int{{0, 2, 1}, {1, 2, 0}, {2, 1, 0}} {
 		views, turned := make([]*mvclust.View, 3), opt
@@ -186,7 +186,7 @@ func TestTwoViews(t *testing.T) {
 // can see, and which is exact in binary.
 func TestScale(t *testing.T) {
 	set := mixed(t)
-	opt := mvclust.Options{Neighbours: 20}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 20}
 	want := timeless(fit(t, set.Views, opt))
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, v := range set.Views {
@@ -222,12 +222,16 @@ func TestFeatureScale(t *testing.T) {
 				}
 			}
 		}
-		changed[m], scaled[m] = &w, v.Scaled(view.MinMax)
+		changed[m] = &w
+		var err error
+		if scaled[m], err = v.Scaled(t.Context(), view.MinMax, nil, 0); err != nil {
+			t.Fatal(err)
+		}
 		before[m] = *v
 		before[m].Data = slices.Clone(v.Data)
 	}
 	for _, metric := range []similarity.Metric{similarity.Cosine, similarity.L1} {
-		opt := mvclust.Options{Neighbours: 20, Metrics: []similarity.Metric{metric}}
+		opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 20, Metrics: []similarity.Metric{metric}}
 		plain := timeless(fit(t, set.Views, opt))
 		beforehand := timeless(fit(t, scaled, opt))
 		opt.Scale = view.MinMax
@@ -253,11 +257,11 @@ func TestFeatureScale(t *testing.T) {
 // TestRename checks that names serve for messages only.
 func TestRename(t *testing.T) {
 	set := mixed(t)
-	want := timeless(fit(t, set.Views, mvclust.Options{}))
+	want := timeless(fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper}))
 	for _, v := range set.Views {
 		v.Name = ""
 	}
-	if got := timeless(fit(t, set.Views, mvclust.Options{})); !reflect.DeepEqual(got, want) {
+	if got := timeless(fit(t, set.Views, mvclust.Options{Preset: mvclust.Paper})); !reflect.DeepEqual(got, want) {
 		t.Error("the result depends on the views' names")
 	}
 }

@@ -23,22 +23,27 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	list := 4 * n * int64(o.Candidates)
 	// At most, and where the views have no pair in common.
 	pairs := n * int64(o.Candidates) * views
-	var rows, copies, largest, search int64
+	var rows, largest, search int64
 	for m, d := range dims {
 		size := 4 * n * int64(d)
-		rows += size
-		largest = max(largest, size)
-		if o.Scale != view.NoScale || o.Metrics[m] == similarity.Cosine {
-			copies += size
+		scale := o.scale(o.Metrics[m])
+		d = scale.Dims(d)
+		scaled := 4 * n * int64(d)
+		switch {
+		case !o.Consume:
+			rows += size
+			if scale != view.NoScale || o.Metrics[m] == similarity.Cosine {
+				rows += scaled
+			}
+		case scale != view.NoScale:
+			rows += scaled
+			largest = max(largest, size) // of which there are two for a moment
+		default:
+			rows += size
 		}
 		search = max(search, o.Search.Footprint(samples, d))
 	}
-	switch {
-	case !o.Consume:
-		rows += copies
-	case o.Scale != view.NoScale:
-		rows += largest // of which there are two for a moment
-	}
+	rows += largest
 	neighbours := (views-1)*list + search
 	union := 2 * views * list
 	fuse := 8*pairs + min(pairs, atATime)*4*(views+1)
@@ -50,6 +55,9 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 		fuse = max(fuse, (12+4*views)*pairs)
 	}
 	refine := 24 * pairs // and the rows are gone
+	if o.Preset == Auto {
+		refine = 8*2*pairs + o.granularity().Footprint(samples)
+	}
 	if !o.Consume {
 		refine += rows
 	}
@@ -73,11 +81,12 @@ type cost struct {
 func estimate(opt Options, views []*View) costs {
 	n := float64(views[0].Samples)
 	pairs, rows, search := 0.0, 0.0, 0.0
-	for _, v := range views {
+	for m, v := range views {
 		count := v.Count()
 		pairs += 0.7 * float64(count) * float64(min(opt.Candidates, count))
-		rows += float64(count) * float64(v.Dims)
-		search += opt.Search.Cost(count, v.Dims)
+		dims := opt.scale(opt.Metrics[m]).Dims(v.Dims)
+		rows += float64(count) * float64(dims)
+		search += opt.Search.Cost(count, dims)
 	}
 	trained := min(pairs, float64(opt.Learning.Pairs)) * float64(len(views))
 	// The larger the run, the less of what it reads is in the caches.
@@ -96,15 +105,20 @@ func estimate(opt Options, views []*View) costs {
 	}
 	// Every sweep has about half as much to do as the one before.
 	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(opt.Partition.Steps())) }
-	return costs{
+	clustering := costs{
+		{StageRefine, refinement, refining},
+		{StagePartition, 170 * n * float64(opt.Neighbours) * far, moving},
+	}
+	if opt.Preset == Auto {
+		clustering = costs{{StageChoose, opt.granularity().Cost(views[0].Samples) * far, nil}}
+	}
+	return append(costs{
 		{StagePrepare, 0.3 * rows, nil},
 		{StageNeighbours, search, nil},
 		{StagePairs, 50 * pairs, nil},
 		{StageLearn, 13 * trained * float64(opt.Learning.Epochs), nil},
 		{StageFuse, 20 * pairs * float64(1+len(views)), nil},
-		{StageRefine, refinement, refining},
-		{StagePartition, 170 * n * float64(opt.Neighbours) * far, moving},
-	}
+	}, clustering...)
 }
 
 // share returns how much of all is done when so much of a stage is.

@@ -42,6 +42,7 @@ func TestFootprint(t *testing.T) {
 		"approximate": {Search: neighbour.Settings{Method: neighbour.Approximate}},
 		"learner":     {Learner: constant(2)},
 	} {
+		opt.Preset = mvclust.Paper
 		for _, candidates := range []int{20, 80, 150} {
 			for _, n := range []int{200, 1999, 10_000, 29_999, 300_000, 10_000_000} {
 				for _, dims := range [][]int{{1, 1}, {64, 128}, {5000, 3}} {
@@ -83,15 +84,15 @@ func TestFootprint(t *testing.T) {
 		}
 	}
 	for _, few := range []int{-5, 0, 2} { // which Fit refuses
-		if got, err := (mvclust.Options{Neighbours: -1}).Footprint(few, []int{3}); got != 0 || err != nil {
+		if got, err := (mvclust.Options{Preset: mvclust.Paper, Neighbours: -1}).Footprint(few, []int{3}); got != 0 || err != nil {
 			t.Errorf("%d samples take %d bytes, %v", few, got, err)
 		}
 	}
-	if got, err := (mvclust.Options{}).Footprint(100, nil); got != 0 || err != nil {
+	if got, err := (mvclust.Options{Preset: mvclust.Paper}).Footprint(100, nil); got != 0 || err != nil {
 		t.Errorf("samples without views take %d bytes, %v", got, err)
 	}
 	var of *mvclust.OptionError
-	if got, err := (mvclust.Options{Candidates: 5}).Footprint(100, []int{3}); got != 0 || !errors.As(err, &of) || of.Option != "candidates" {
+	if got, err := (mvclust.Options{Preset: mvclust.Paper, Candidates: 5}).Footprint(100, []int{3}); got != 0 || !errors.As(err, &of) || of.Option != "candidates" {
 		t.Errorf("%d, %v", got, err)
 	}
 }
@@ -122,11 +123,11 @@ func TestFootprintKept(t *testing.T) {
 		opt         mvclust.Options
 		views, dims int
 	}{
-		"edges":   {mvclust.Options{Candidates: 150}, 2, 16},
-		"values":  {mvclust.Options{Neighbours: 5, Scale: view.MinMax}, 2, 300},
-		"consume": {mvclust.Options{Neighbours: 5, Consume: true}, 2, 300},
-		"learner": {mvclust.Options{Candidates: 100, Learner: constant(2)}, 2, 16},
-		"views":   {mvclust.Options{Candidates: 20, Consume: true, Learning: probability.Settings{Epochs: 2}}, 10, 3},
+		"edges":   {mvclust.Options{Preset: mvclust.Paper, Candidates: 150}, 2, 16},
+		"values":  {mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Scale: view.MinMax}, 2, 300},
+		"consume": {mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Consume: true}, 2, 300},
+		"learner": {mvclust.Options{Preset: mvclust.Paper, Candidates: 100, Learner: constant(2)}, 2, 16},
+		"views":   {mvclust.Options{Preset: mvclust.Paper, Candidates: 20, Consume: true, Learning: probability.Settings{Epochs: 2}}, 10, 3},
 	} {
 		runtime.GC()
 		before := heap()
@@ -161,7 +162,7 @@ func TestFootprintKept(t *testing.T) {
 func TestConsume(t *testing.T) {
 	for _, scale := range []view.Scale{view.NoScale, view.MinMax} {
 		for _, metrics := range [][]similarity.Metric{nil, {similarity.L2}, {similarity.L1, similarity.Cosine, similarity.L3}} {
-			opt := mvclust.Options{Neighbours: 20, Scale: scale, Metrics: metrics}
+			opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 20, Scale: scale, Metrics: metrics}
 			want := timeless(fit(t, mixed(t).Views, opt))
 			views := mixed(t).Views
 			opt.Consume = true
@@ -189,8 +190,8 @@ func TestConsumeShared(t *testing.T) {
 	twin := *views[0]
 	for _, second := range []*mvclust.View{views[0], &twin} {
 		both := append(slices.Clone(views), second)
-		fit(t, both, mvclust.Options{Neighbours: 5})
-		_, err := mvclust.Fit(t.Context(), both, mvclust.Options{Neighbours: 5, Consume: true})
+		fit(t, both, mvclust.Options{Preset: mvclust.Paper, Neighbours: 5})
+		_, err := mvclust.Fit(t.Context(), both, mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Consume: true})
 		if bad, ok := errors.AsType[*mvclust.OptionError](err); !ok || bad.Option != "consume" {
 			t.Errorf("two views of the same values: %v", err)
 		}
@@ -203,7 +204,7 @@ func TestConsumeShared(t *testing.T) {
 // TestSearch holds that either search leads to a whole result, and says how it went.
 func TestSearch(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 2200, Classes: 50, Dims: []int{16, 24}, Noise: []float64{0.4}, Missing: 0.1})
-	opt := mvclust.Options{Neighbours: 20, Candidates: 40}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 20, Candidates: 40}
 	results := map[neighbour.Method]*mvclust.Result{}
 	for _, method := range []neighbour.Method{neighbour.Exact, neighbour.Approximate} {
 		opt.Search.Method = method
@@ -237,7 +238,7 @@ func TestSearch(t *testing.T) {
 func TestPortable(t *testing.T) {
 	set := generate(t, synth.Config{Samples: 400, Classes: 8, Noise: []float64{0.3}})
 	for _, metric := range []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2, similarity.L3} {
-		opt := mvclust.Options{Neighbours: 40, Metrics: []similarity.Metric{metric}}
+		opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: 40, Metrics: []similarity.Metric{metric}}
 		want := fit(t, set.Views, opt)
 		t.Run(metric.String(), func(t *testing.T) {
 			t.Setenv("MVCLUST_KERNEL", "go")

@@ -37,7 +37,7 @@ func TestProgress(t *testing.T) {
 			var last mvclust.Progress
 			totals := map[mvclust.Stage]int{}
 			var starts []float64 // by stage, the share of the run that is over
-			opt.Threads = 8
+			opt.Threads, opt.Preset = 8, mvclust.Paper
 			opt.Progress = func(p mvclust.Progress) {
 				if running.Add(1) > 1 {
 					t.Error("two reports at a time")
@@ -127,6 +127,7 @@ func TestCancel(t *testing.T) {
 		for moment, now := range moments {
 			ctx, cancel := context.WithCancel(t.Context())
 			got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{
+				Preset:  mvclust.Paper,
 				Threads: 2,
 				Progress: func(p mvclust.Progress) {
 					if ctx.Err() != nil && p.Stage != stage {
@@ -150,11 +151,11 @@ func TestDeadline(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	set := mixed(t)
-	if got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{}); got != nil || !errors.Is(err, context.DeadlineExceeded) {
+	if got, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Preset: mvclust.Paper}); got != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, %v", got, err)
 	}
 	var of *mvclust.OptionError
-	if _, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Neighbours: -1}); !errors.As(err, &of) {
+	if _, err := mvclust.Fit(ctx, set.Views, mvclust.Options{Preset: mvclust.Paper, Neighbours: -1}); !errors.As(err, &of) {
 		t.Errorf("a wrong option is hidden by %v", err)
 	}
 }

@@ -66,7 +66,7 @@ func TestRealData(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.name, c.views), func(t *testing.T) {
 			views, truth := realData(t, c.name, c.views)
-			s := compare(t, truth, fit(t, views, mvclust.Options{Neighbours: c.k}).Labels)
+			s := compare(t, truth, fit(t, views, mvclust.Options{Preset: mvclust.Paper, Neighbours: c.k}).Labels)
 			t.Logf("%s %.2f, %d clusters of %d classes", c.what, c.of(s), s.Clusters, s.Classes)
 			if !(c.of(s) >= c.floor) {
 				t.Errorf("%s %.2f, want at least %v", c.what, c.of(s), c.floor)
@@ -93,7 +93,7 @@ func TestRealDataMissing(t *testing.T) {
 			mean := 0.0
 			for seed := range uint64(draws) {
 				left := withoutQuarters(views, seed)
-				s := compare(t, truth, fit(t, left, mvclust.Options{Neighbours: c.k, Seed: seed}).Labels)
+				s := compare(t, truth, fit(t, left, mvclust.Options{Preset: mvclust.Paper, Neighbours: c.k, Seed: seed}).Labels)
 				t.Logf("ARI %.2f, %d clusters of %d classes", ari(s), s.Clusters, s.Classes)
 				mean += ari(s) / draws
 			}

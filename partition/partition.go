@@ -21,6 +21,9 @@ type Settings struct {
 	// Levels bounds how often the clusters that were found are taken as wholes and
 	// moved in their turn. 0 stands for 1, Algorithm 1, which moves samples alone.
 	Levels int
+	// Resolution, if not 0, has modularity take the place of Eq. pi_loss: the higher,
+	// the more and smaller the clusters. See Find.
+	Resolution float64
 	// Clip keeps a probability within [Clip, 1-Clip], so that one edge cannot
 	// outweigh all others. 0 stands for DefaultClip.
 	Clip float64
@@ -37,15 +40,16 @@ func (s *Settings) Resolve() error {
 	return option.First(
 		option.Default("sweeps", &s.Sweeps, DefaultSweeps, 1, 1_000_000),
 		option.Default("levels", &s.Levels, 1, 1, 100),
+		option.Default("resolution", &s.Resolution, 0, 0, 1e12),
 		option.Default("edge-clip", &s.Clip, DefaultClip, 1e-12, 0.49),
 	)
 }
 
-// Steps returns how many sweeps Find makes at most: over the samples, over the clusters
-// of every higher level, and over the samples once more.
+// Steps returns how many sweeps Find makes at most: over the samples, and, as often as
+// it climbs, over the clusters of every higher level and over the samples once more.
 func (s Settings) Steps() int {
 	if s.Levels > 1 {
-		return s.Sweeps * (s.Levels + 1)
+		return s.Sweeps * (1 + cycles*s.Levels)
 	}
 	return s.Sweeps
 }
@@ -73,18 +77,25 @@ type Result struct {
 // anew for every sweep from random, to the cluster among those of its neighbours
 // that lowers Eq. pi_loss most, or out into one of its own, until nothing moves.
 // With several levels, it then moves whole clusters in the same way, clusters of
-// those, and so on, and, where any have moved, samples once more.
+// those, and so on, and, where any have moved, samples once more; and all of that again
+// while samples move, three times at most.
 //
 // Eq. pi_loss adds log(P(e=0)/P(e=1)) over the pairs within clusters. Only edges
 // of g enter the sum; the cost of joining a cluster is thus a sum over a
 // sample's edges, and a sweep takes time in proportion to their number.
+//
+// With a Resolution γ, what is lowered is the negative of modularity times the sum of all
+// weights: every edge within a cluster counts -P, and every pair within one, with an edge
+// or without, γ times the weight expected of it, d(i) d(j) / (sum of all d), where d is
+// the sum of a sample's weights. So there a missing edge speaks against a pair.
+//
 // progress, if not nil, is called after every sweep with their number so far.
 func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
 	f := &finder{ctx: ctx, set: set, random: random, progress: progress}
-	nodes, err := edgesOf(ctx, g, set.Clip)
+	nodes, err := edgesOf(ctx, g, set)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +103,27 @@ func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, 
 	if _, err := f.descend(0, samples); err != nil {
 		return nil, err
 	}
+	for range cycles {
+		moves, err := f.climb(samples)
+		if err != nil {
+			return nil, err
+		}
+		if moves == 0 {
+			break
+		}
+	}
+	return &Result{Number(samples.label), f.sweeps}, nil
+}
+
+// cycles bounds how often samples are moved again after clusters were.
+const cycles = 3
+
+// climb moves clusters, level by level, and then samples, and returns the number of
+// moves of samples.
+func (f *finder) climb(samples *state) (moves int, err error) {
 	merged := slices.Clone(samples.label)
 	below, of := samples, merged // of: sample -> node of the level below
-	for level := 1; level < set.Levels; level++ {
+	for level := 1; level < f.set.Levels; level++ {
 		number := below.compact()
 		for i, cluster := range of {
 			of[i] = number[cluster]
@@ -102,7 +131,7 @@ func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, 
 		clusters := singletons(below.collapse(number))
 		moves, err := f.descend(level, clusters)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		for i, node := range of {
 			of[i] = clusters.label[node]
@@ -112,13 +141,11 @@ func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, 
 		}
 		below = clusters
 	}
-	if below != samples {
-		samples.assign(merged)
-		if _, err := f.descend(0, samples); err != nil {
-			return nil, err
-		}
+	if below == samples {
+		return 0, nil
 	}
-	return &Result{Number(samples.label), f.sweeps}, nil
+	samples.assign(merged)
+	return f.descend(0, samples)
 }
 
 // finder is one search.
@@ -147,7 +174,7 @@ func (f *finder) descend(level int, s *state) (moves int, err error) {
 				now++
 			}
 		}
-		f.sweeps = append(f.sweeps, Sweep{level, now, s.objective()})
+		f.sweeps = append(f.sweeps, Sweep{level, now, s.loss})
 		if f.progress != nil {
 			f.progress(len(f.sweeps))
 		}
@@ -165,19 +192,38 @@ type edges struct {
 	to      []int32
 	cost    []float64 // what the edge adds to the loss when within a cluster
 	within  float64   // the cost of what is within the nodes
+
+	// Two nodes within a cluster also cost rate x the product of their degrees; degree
+	// is nil where they do not.
+	degree []float64
+	rate   float64
 }
 
 // edgesOf returns the edges between the samples of g.
-func edgesOf(ctx context.Context, g *graph.Graph, clip float64) (*edges, error) {
+func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) {
 	e := &edges{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
+	if set.Resolution > 0 {
+		e.degree = make([]float64, g.Samples())
+	}
+	all := 0.0
 	for i := range g.Samples() {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
-			p := min(max(float64(g.Weight[at]), clip), 1-clip)
+			p := float64(g.Weight[at])
+			if e.degree != nil {
+				e.cost[at] = -p
+				e.degree[i] += p
+				all += p
+				continue
+			}
+			p = min(max(p, set.Clip), 1-set.Clip)
 			e.cost[at] = math.Log((1 - p) / p)
 		}
+	}
+	if all > 0 {
+		e.rate = set.Resolution / all
 	}
 	return e, nil
 }
@@ -187,7 +233,9 @@ type state struct {
 	edges
 	label   []int32   // node -> cluster
 	stale   []bool    // node -> whether it may want to move
+	loss    float64   // the objective, carried along with the moves
 	size    []int32   // cluster -> nodes
+	mass    []float64 // cluster -> degrees of its nodes, where nodes have any
 	free    []int32   // clusters that have become empty
 	joining []float64 // scratch, by cluster: the sum of a node's costs to it
 	touched []int32   // scratch: clusters in joining
@@ -196,7 +244,10 @@ type state struct {
 // singletons returns the partition in which every node is alone.
 func singletons(e *edges) *state {
 	n := len(e.offsets) - 1
-	s := &state{edges: *e, label: make([]int32, n), stale: make([]bool, n), size: make([]int32, n), joining: make([]float64, n)}
+	s := &state{
+		edges: *e, mass: slices.Clone(e.degree), loss: e.within,
+		label: make([]int32, n), stale: make([]bool, n), size: make([]int32, n), joining: make([]float64, n),
+	}
 	for i := range n {
 		s.label[i], s.stale[i], s.size[i] = int32(i), true, 1
 	}
@@ -210,8 +261,12 @@ func (s *state) assign(label []int32) {
 		s.stale[i] = true
 	}
 	clear(s.size)
-	for _, c := range label {
+	clear(s.mass)
+	for i, c := range label {
 		s.size[c]++
+		if s.degree != nil {
+			s.mass[c] += s.degree[i]
+		}
 	}
 	s.free = s.free[:0]
 	for c, size := range s.size {
@@ -219,6 +274,7 @@ func (s *state) assign(label []int32) {
 			s.free = append(s.free, int32(c))
 		}
 	}
+	s.loss = s.objective()
 }
 
 // move puts node i where it costs least and reports whether that is elsewhere.
@@ -232,25 +288,47 @@ func (s *state) move(i int) bool {
 	own := s.label[i]
 	s.sum(i)
 	best, least := own, s.joining[own]
+	degree := 0.0
+	if s.degree != nil {
+		degree = s.degree[i] * s.rate
+		least += degree * (s.mass[own] - s.degree[i])
+	}
+	stay := least
 	for _, c := range s.touched {
-		if x := s.joining[c]; x < least || x == least && best != own && c < best {
+		if c == own {
+			continue
+		}
+		x := s.joining[c]
+		if degree > 0 {
+			x += degree * s.mass[c]
+		}
+		if x < least || x == least && best != own && c < best {
 			best, least = c, x
 		}
 	}
 	s.forget()
-	if least > 0 { // better off alone; only a node in company can pay
+	if least > 0 && s.size[own] > 1 { // better off alone
 		best = s.free[len(s.free)-1]
 		s.free = s.free[:len(s.free)-1]
+		least = 0
 	}
 	if best == own {
 		return false
 	}
 	s.label[i] = best
+	s.loss += least - stay
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 		s.stale[s.to[e]] = true
 	}
+	if s.degree != nil {
+		s.mass[own] -= s.degree[i]
+		s.mass[best] += s.degree[i]
+	}
 	s.size[best]++
 	if s.size[own]--; s.size[own] == 0 {
+		if s.degree != nil {
+			s.mass[own] = 0 // but for rounding, it is
+		}
 		s.free = append(s.free, own)
 	}
 	return true
@@ -285,6 +363,9 @@ func (s *state) objective() float64 {
 			}
 		}
 	}
+	for i, d := range s.degree {
+		sum += s.rate * d * (s.mass[s.label[i]] - d)
+	}
 	return s.within + sum/2
 }
 
@@ -313,10 +394,13 @@ func (s *state) collapse(number []int32) *edges {
 		members[fill[c]] = int32(i)
 		fill[c]++
 	}
-	out := &edges{offsets: []int{0}, within: s.objective()}
+	out := &edges{offsets: []int{0}, within: s.objective(), rate: s.rate}
 	for c := range s.size {
 		if s.size[c] == 0 {
 			continue
+		}
+		if s.degree != nil {
+			out.degree = append(out.degree, s.mass[c])
 		}
 		for _, i := range members[start[c]:start[c+1]] {
 			s.sum(int(i))

@@ -73,7 +73,7 @@ func find(t *testing.T, g *graph.Graph, set Settings, seed uint64) *Result {
 // start returns the partition of g in which every sample is alone.
 func start(t testing.TB, g *graph.Graph) *state {
 	t.Helper()
-	e, err := edgesOf(t.Context(), g, DefaultClip)
+	e, err := edgesOf(t.Context(), g, Settings{Clip: DefaultClip})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,15 +263,28 @@ func checkLevels(t *testing.T, sweeps []Sweep, set Settings) {
 			t.Fatalf("more than %d sweeps of level %d: %v", set.Sweeps, sweep.Level, sweeps)
 		}
 	}
-	// Level 1 is always looked at; each further one only if something moved before.
-	want := []int{0, 1}
-	for l := 1; l < len(levels) && levels[l].moves > 0 && l+1 < set.Levels; l++ {
-		want = append(want, l+1)
-	}
-	if levels[1].moves > 0 {
+	// After samples have moved, level 1 is looked at, each further one only if something
+	// moved before, and samples again where clusters have; three times at most.
+	want := []int{0}
+	for cycle := 0; cycle < cycles; cycle++ {
+		first := len(want)
+		want = append(want, 1)
+		for l := first; l < len(levels) && levels[l].moves > 0 && l-first+2 < set.Levels; l++ {
+			want = append(want, l-first+2)
+		}
+		if first >= len(levels) || levels[first].moves == 0 {
+			break
+		}
 		want = append(want, 0)
+		if last := len(want) - 1; last >= len(levels) || levels[last].moves == 0 {
+			break
+		}
 	}
-	if !slices.EqualFunc(levels, want, func(l level, want int) bool { return l.level == want }) {
+	var got []int
+	for _, l := range levels {
+		got = append(got, l.level)
+	}
+	if !slices.Equal(got, want) {
 		t.Fatalf("the levels are %v, want %v", levels, want)
 	}
 }
@@ -737,11 +750,12 @@ func TestSettings(t *testing.T) {
 		set  Settings
 		want string // the error, or the resolved settings
 	}{
-		{Settings{}, "{20 1 0.01}"},
-		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0.02}"},
+		{Settings{}, "{20 1 0 0.01}"},
+		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0 0.02}"},
 		{Settings{Sweeps: -1}, "sweeps: -1 is not between 1 and 1000000"},
 		{Settings{Sweeps: 1_000_001}, "sweeps: 1000001 is not between 1 and 1000000"},
 		{Settings{Levels: -1}, "levels: -1 is not between 1 and 100"},
+		{Settings{Resolution: -1}, "resolution: -1 is not between 0 and 1e+12"},
 		{Settings{Levels: 101}, "levels: 101 is not between 1 and 100"},
 		{Settings{Clip: 0.5}, "edge-clip: 0.5 is not between 1e-12 and 0.49"},
 		{Settings{Clip: -0.1}, "edge-clip: -0.1 is not between 1e-12 and 0.49"},

@@ -47,5 +47,5 @@ func ExampleParseFusion() {
 	fmt.Println(err)
 	// Output:
 	// mean <nil>
-	// unknown fusion "median"; choose symmetric, asymmetric, max, mean, min or multiply
+	// unknown fusion "median"; choose symmetric, asymmetric, max, mean, min, multiply or pooled
 }

@@ -31,9 +31,14 @@ const (
 	Min
 	// Multiply is their product.
 	Multiply
+	// Pooled adds up the views' log-odds as Symmetric does and divides the sum by the
+	// root of their number, as Stouffer's test adds up scores: unlike views leave a pair
+	// that nothing speaks for as far from certainty however many of them it has, so
+	// that pairs seen in one view and pairs seen in several can be compared.
+	Pooled
 )
 
-var fusionNames = [...]string{"symmetric", "asymmetric", "max", "mean", "min", "multiply"}
+var fusionNames = [...]string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}
 
 // ParseFusion returns the fusion of the given name.
 func ParseFusion(name string) (Fusion, error) {
@@ -42,7 +47,7 @@ func ParseFusion(name string) (Fusion, error) {
 			return Fusion(f), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown fusion %q; choose symmetric, asymmetric, max, mean, min or multiply", name)
+	return 0, fmt.Errorf("unknown fusion %q; choose symmetric, asymmetric, max, mean, min, multiply or pooled", name)
 }
 
 // String returns the fusion's name, as ParseFusion reads it.
@@ -145,6 +150,9 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 // Fuse makes one probability of what the views say, by view, each in (0, 1); NaN
 // entries drop out. It returns 0 where all are NaN: nothing speaks for the pair.
 func (e *Estimator) Fuse(p []float64) float64 {
+	if e.set.Fusion == Pooled {
+		return pool(p)
+	}
 	same, other, sum, low, high, n := 1.0, 1.0, 0.0, 1.0, 0.0, 0
 	scaled := 0 // how often same, or if negative other, was divided by tiny
 	for m, x := range p {
@@ -191,6 +199,21 @@ func (e *Estimator) Fuse(p []float64) float64 {
 		}
 		return same / (same + other)
 	}
+}
+
+// pool is Fuse under Pooled.
+func pool(p []float64) float64 {
+	sum, n := 0.0, 0
+	for _, x := range p {
+		if x == x {
+			sum += math.Log(x / (1 - x))
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return 1 / (1 + math.Exp(-sum/math.Sqrt(float64(n))))
 }
 
 // tiny is below all products of few views, and far above the least number.

@@ -610,7 +610,7 @@ func TestPairsErrors(t *testing.T) {
 }
 
 func TestFusionNames(t *testing.T) {
-	want := []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply"}
+	want := []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}
 	for i, f := range []Fusion{Symmetric, Asymmetric, Max, Mean, Min, Multiply} {
 		if f.String() != want[i] {
 			t.Errorf("%d is named %v, not %s", i, f, want[i])
@@ -628,7 +628,7 @@ func TestFusionNames(t *testing.T) {
 			t.Errorf("%s reads as %v, %v", text, back, err)
 		}
 	}
-	for _, name := range []string{"", "Symmetric", "median", "fusion(7)"} {
+	for _, name := range []string{"", "Symmetric", "median", "fusion(8)"} {
 		_, err := ParseFusion(name)
 		var f Fusion
 		if textErr := f.UnmarshalText([]byte(name)); err == nil || textErr == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
@@ -640,7 +640,7 @@ func TestFusionNames(t *testing.T) {
 			}
 		}
 	}
-	for f, want := range map[Fusion]string{-1: "fusion(-1)", 6: "fusion(6)"} {
+	for f, want := range map[Fusion]string{-1: "fusion(-1)", 7: "fusion(7)"} {
 		if f.String() != want {
 			t.Errorf("%q, not %q", f.String(), want)
 		}
@@ -661,7 +661,7 @@ func TestResolve(t *testing.T) {
 		{Settings{Clip: 1e-13}, 0, "function-clip"},
 		{Settings{Clip: nan}, 0, "function-clip"},
 		{Settings{Fusion: -1}, 0, "fusion"},
-		{Settings{Fusion: 6}, 0, "fusion"},
+		{Settings{Fusion: 7}, 0, "fusion"},
 	} {
 		set, bad := c.set, (*option.Error)(nil)
 		err := set.Resolve()

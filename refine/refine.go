@@ -239,6 +239,37 @@ func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress 
 	return near.coNeighbours(ctx, threads, progress)
 }
 
+// Neighbourhoods holds every sample's nearest neighbours in a graph, most probable first,
+// so that co-neighbour propagation can be tried with several numbers of them.
+type Neighbourhoods struct{ lists *lists }
+
+// Nearest finds every sample's k nearest neighbours in g, among equally probable ones
+// those of the lowest number. g is not changed. The only error is the context's own.
+func Nearest(ctx context.Context, g *graph.Graph, k, threads int) (*Neighbourhoods, error) {
+	l, err := nearest(ctx, g, k, threads)
+	if err != nil {
+		return nil, err
+	}
+	return &Neighbourhoods{l}, nil
+}
+
+// CoNeighbours is the function CoNeighbours with the k nearest of these neighbours.
+func (n *Neighbourhoods) CoNeighbours(ctx context.Context, k, threads int) (*graph.Graph, error) {
+	return n.lists.first(k).coNeighbours(ctx, threads, nil)
+}
+
+// Graph joins every sample to the k nearest of its neighbours; all weights are 1.
+func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Graph, error) {
+	g, err := n.lists.first(k).edges(ctx, threads)
+	if err != nil {
+		return nil, err
+	}
+	for e := range g.Weight {
+		g.Weight[e] = 1
+	}
+	return g, nil
+}
+
 // scratch is one thread's.
 type scratch struct {
 	row   []float32 // one zero per sample, to be left as such
@@ -288,6 +319,21 @@ func newLists(g *graph.Graph, k int) *lists {
 func (l *lists) of(i int) (index []int32, weight []float32) {
 	lo, hi := i*l.room, i*l.room+int(l.length[i])
 	return l.index[lo:hi], l.weight[lo:hi]
+}
+
+// first returns the lists cut after their k nearest. It shares them with l.
+func (l *lists) first(k int) *lists {
+	out := &lists{l.room, make([]int32, len(l.length)), l.index, l.weight, make([]float32, len(l.sum))}
+	for i, length := range l.length {
+		out.length[i] = min(length, int32(k)+1)
+		_, weight := out.of(i)
+		sum := 0.0
+		for _, w := range weight {
+			sum += float64(w)
+		}
+		out.sum[i] = float32(sum)
+	}
+	return out
 }
 
 // nearest picks each sample's k edges of the largest weight, among equals the

@@ -85,6 +85,7 @@ type Space struct {
 	kernel *kernel.Kernel
 	data   []float32 // rows of Dims values, which need not all be in use
 	slot   []int32   // sample -> row of data, or -1
+	root   []float32 // row of data -> 1 over the root of its spread; nil where not localised
 	sample []int32   // the samples that have the view, ascending
 }
 
@@ -250,6 +251,16 @@ func (s *Space) Renumber(order []int) *Space {
 	return &out
 }
 
+// Emptied returns the space as if no sample had the view.
+func (s *Space) Emptied() *Space {
+	out := *s
+	out.slot, out.sample = make([]int32, len(s.slot)), nil
+	for i := range out.slot {
+		out.slot[i] = absent
+	}
+	return &out
+}
+
 // misfit says why sums over the dimensions of rows with values up to most leave
 // float32's range, or nothing: upwards where two rows can be infinitely far apart,
 // downwards where two that differ by a thousandth of most may count as equal.
@@ -337,6 +348,9 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 		}
 		s.kernel.Against(sums[s.metric], query, s.data, slots[:n], dst)
 		s.finish(dst[:n])
+		if s.root != nil {
+			s.localise(dst[:n], s.root[s.slot[i]], slots[:n])
+		}
 		for t, j := range others[:n] {
 			if s.slot[j] < 0 {
 				dst[t] = float32(math.NaN())

@@ -42,7 +42,7 @@ func TestScaled(t *testing.T) {
 		}
 		before := *v
 		before.Data, before.Present = slices.Clone(v.Data), slices.Clone(v.Present)
-		got := v.Scaled(view.MinMax)
+		got := scaled(t, v, view.MinMax)
 		if !slices.Equal(got.Data, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got.Data, c.want)
 		}
@@ -55,7 +55,7 @@ func TestScaled(t *testing.T) {
 		if err := got.Validate(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if v.Scaled(view.NoScale) != v {
+		if scaled(t, v, view.NoScale) != v {
 			t.Errorf("%s: another view where nothing is scaled", c.name)
 		}
 	}
@@ -82,11 +82,11 @@ func TestScaledProperties(t *testing.T) {
 			v.Row(0)[k] = -float32(1 + rnd.IntN(10))
 			other.Row(0)[k] = factor * (v.Row(0)[k] + shift)
 		}
-		got := v.Scaled(view.MinMax)
-		if !reflect.DeepEqual(got.Data, other.Scaled(view.MinMax).Data) {
+		got := scaled(t, v, view.MinMax)
+		if !reflect.DeepEqual(got.Data, scaled(t, other, view.MinMax).Data) {
 			t.Fatal("an affine change of the features is seen")
 		}
-		if again := got.Scaled(view.MinMax); !slices.Equal(again.Data, got.Data) {
+		if again := scaled(t, got, view.MinMax); !slices.Equal(again.Data, got.Data) {
 			t.Fatal("what was scaled is scaled again")
 		}
 		for k := range dims {
@@ -125,7 +125,7 @@ func TestScaleNames(t *testing.T) {
 		}
 	}
 	unknown := view.MinMax
-	if err := unknown.UnmarshalText([]byte("MinMax")); unknown != view.MinMax || err == nil || err.Error() != `unknown scale "MinMax"; choose none or minmax` {
+	if err := unknown.UnmarshalText([]byte("MinMax")); unknown != view.MinMax || err == nil || err.Error() != `unknown scale "MinMax"; choose none, minmax or mixed` {
 		t.Errorf("%v, %v", unknown, err)
 	}
 	if s := view.Scale(7); s.String() != "scale(7)" {
@@ -134,4 +134,13 @@ func TestScaleNames(t *testing.T) {
 	if _, err := view.Scale(-1).MarshalText(); err == nil {
 		t.Error("an unknown scale is written")
 	}
+}
+
+func scaled(t testing.TB, v *view.View, s view.Scale) *view.View {
+	t.Helper()
+	out, err := v.Scaled(t.Context(), s, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

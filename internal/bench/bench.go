@@ -138,7 +138,7 @@ func (r *Result) execute(ctx context.Context, path string, c Case) error {
 
 // options are those of the paper's method.
 func (c Case) options(k int, seed uint64) mvclust.Options {
-	opt := mvclust.Options{Neighbours: k, Seed: seed}
+	opt := mvclust.Options{Preset: mvclust.Paper, Neighbours: k, Seed: seed}
 	opt.Posterior.Completion = c.Completion
 	return opt
 }

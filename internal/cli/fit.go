@@ -109,9 +109,11 @@ their equations in the paper:
 // library returns the options of mvclust.Fit.
 func (o *fitOptions) library() (mvclust.Options, error) {
 	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: int(o.threads), Consume: true}
-	if o.preset != "auto" && o.preset != "paper" {
-		return opt, fmt.Errorf("--preset: there is no preset %q; choose auto or paper", o.preset)
+	preset, err := mvclust.ParsePreset(o.preset)
+	if err != nil {
+		return opt, fmt.Errorf("--preset: %w", err)
 	}
+	opt.Preset = preset
 	if opt.Threads > maxThreads {
 		return opt, fmt.Errorf("--threads: %d is more than %d; leave it out to use all processors", opt.Threads, maxThreads)
 	}

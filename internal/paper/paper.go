@@ -106,7 +106,7 @@ func (s Setup) key() string {
 
 // options returns the options of mvclust.Fit.
 func (s Setup) options(seed uint64) (mvclust.Options, error) {
-	opt := mvclust.Options{Seed: seed}
+	opt := mvclust.Options{Preset: mvclust.Paper, Seed: seed}
 	for _, word := range s.Settings {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {

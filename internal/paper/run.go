@@ -178,7 +178,11 @@ func (d *data) pseudo(ctx context.Context, views []*mvclust.View, opt mvclust.Op
 	}
 	var labels [][]int
 	for _, v := range views {
-		space, err := similarity.NewSpace(ctx, v.Scaled(opt.Scale), metric, nil, opt.Scale != view.NoScale, opt.Threads)
+		scaled, err := v.Scaled(ctx, opt.Scale, nil, opt.Threads)
+		if err != nil {
+			return nil, err
+		}
+		space, err := similarity.NewSpace(ctx, scaled, metric, nil, opt.Scale != view.NoScale, opt.Threads)
 		if err != nil {
 			return nil, err
 		}

@@ -42,6 +42,7 @@ func (p *Param) Value(o *mvclust.Options) any { return p.value.get(o) }
 
 // value reads and writes the field of the options that a param sets.
 type value struct {
+	paper   bool   // whether only the paper preset heeds it
 	allowed string // what may be given, in words
 	set     func(o *mvclust.Options, text string) bool
 	get     func(o *mvclust.Options) any // of resolved options
@@ -50,8 +51,11 @@ type value struct {
 // List returns the settings by stage.
 func List() []Param {
 	return []Param{
-		{"scale", view.NoScale.String(), "not in the paper", "minmax maps every feature of a view to [0, 1] before similarities are measured",
-			oneOf(func(o *mvclust.Options) *view.Scale { return &o.Scale }, named(view.NoScale), named(view.MinMax))},
+		{"scale", view.NoScale.String(), "not in the paper", "minmax maps every feature of a view to [0, 1] before similarities are measured; mixed joins rows as they are, so mapped, and with features of equal variance; under the automatic preset none stands for mixed, where the metric is cosine",
+			oneOf(func(o *mvclust.Options) *view.Scale { return &o.Scale },
+				named(view.NoScale), named(view.MinMax), named(view.Mixed))},
+		{"local", "off", "not in the paper", "measures similarities against how far samples are from their neighbours; always on under the automatic preset",
+			paperOnly(on(func(o *mvclust.Options) *bool { return &o.Local }))},
 		{"candidates", "auto", "Eq. f_function", "nearest neighbours per view whose pairs are looked at, K or more; auto is 8 K over the number of views, K to 4 K",
 			wholeOr("auto", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Candidates })},
 		{"neighbor-search", neighbour.Auto.String(), "not in the paper", "how those are found; auto is approximate where that is faster, and exact else", //nolint:misspell // spelt as --neighbors is
@@ -64,50 +68,52 @@ func List() []Param {
 		{"segments", "auto", "Eq. f_function", "I, the segments of a probability function; auto is one per 50 training pairs, 100 to 1000",
 			wholeOr("auto", 1, 100_000, func(o *mvclust.Options) *int { return &o.Learning.Segments })},
 		{"lambda", text(probability.DefaultLambda), "Eq. loss_all", "weight of the consistency loss against the constraint loss",
-			number(above, 1e9, func(o *mvclust.Options) *float64 { return &o.Learning.Lambda })},
+			paperOnly(number(above, 1e9, func(o *mvclust.Options) *float64 { return &o.Learning.Lambda }))},
 		{"low", text(probability.DefaultLow), "Eq. loss_2", "indi, how many of the lowest segments are drawn to 0; a quarter of a view's at most",
-			whole(0, 100_000, func(o *mvclust.Options) *int { return &o.Learning.Low })},
+			paperOnly(whole(0, 100_000, func(o *mvclust.Options) *int { return &o.Learning.Low }))},
 		{"high", text(probability.DefaultHigh), "Eq. loss_2", "indj+1, how many of the highest segments are drawn to 1; a quarter at most",
-			whole(0, 100_000, func(o *mvclust.Options) *int { return &o.Learning.High })},
+			paperOnly(whole(0, 100_000, func(o *mvclust.Options) *int { return &o.Learning.High }))},
 		{"epochs", text(probability.DefaultEpochs), "Eq. loss_all", "steps of gradient descent",
-			whole(1, 10_000_000, func(o *mvclust.Options) *int { return &o.Learning.Epochs })},
+			paperOnly(whole(1, 10_000_000, func(o *mvclust.Options) *int { return &o.Learning.Epochs }))},
 		{"rate", text(probability.DefaultRate), "Eq. loss_all", "learning rate of gradient descent",
-			number(above, 1e3, func(o *mvclust.Options) *float64 { return &o.Learning.Rate })},
+			paperOnly(number(above, 1e3, func(o *mvclust.Options) *float64 { return &o.Learning.Rate }))},
 		{"momentum", text(probability.DefaultMomentum), "Eq. loss_all", "momentum of gradient descent",
-			number(0, 1, func(o *mvclust.Options) *float64 { return &o.Learning.Momentum })},
+			paperOnly(number(0, 1, func(o *mvclust.Options) *float64 { return &o.Learning.Momentum }))},
 		{"decay", text(probability.DefaultDecay), "Eq. loss_all", "weight decay of gradient descent",
-			number(0, 1, func(o *mvclust.Options) *float64 { return &o.Learning.Decay })},
+			paperOnly(number(0, 1, func(o *mvclust.Options) *float64 { return &o.Learning.Decay }))},
 		{"loss", "mixed", "Eqs. loss_1, loss_fz", "form of the consistency loss: mixed is Eq. loss_1, direct Eq. loss_fz",
-			oneOf(func(o *mvclust.Options) *probability.Loss { return &o.Learning.Loss },
-				choice[probability.Loss]{"mixed", probability.Mixed}, choice[probability.Loss]{"direct", probability.Direct})},
+			paperOnly(oneOf(func(o *mvclust.Options) *probability.Loss { return &o.Learning.Loss },
+				choice[probability.Loss]{"mixed", probability.Mixed}, choice[probability.Loss]{"direct", probability.Direct}))},
 		{"single", "on", "Eqs. loss_1, loss_fz", "the term of Fsingle in the consistency loss",
-			off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutSingle })},
+			paperOnly(off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutSingle }))},
 		{"cross", "on", "Eqs. loss_1, loss_fz", "the term of Fcross in the consistency loss",
-			off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutCross })},
+			paperOnly(off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutCross }))},
 		{"constraint", "on", "Eq. loss_2", "the constraint loss",
-			off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutConstraint })},
+			paperOnly(off(func(o *mvclust.Options) *bool { return &o.Learning.WithoutConstraint }))},
 		{"training", "on", "Eq. loss_all", "off keeps the straight lines that the learning starts from",
-			off(func(o *mvclust.Options) *bool { return &o.Learning.Untrained })},
-		{"fusion", "symmetric", "Eq. p_bayesian_new", "how a pair's views become one probability; asymmetric is Eq. p_bayesian",
+			paperOnly(off(func(o *mvclust.Options) *bool { return &o.Learning.Untrained }))},
+		{"fusion", "symmetric", "Eq. p_bayesian_new", "how a pair's views become one probability; asymmetric is Eq. p_bayesian; under the automatic preset symmetric stands for pooled",
 			oneOf(func(o *mvclust.Options) *posterior.Fusion { return &o.Posterior.Fusion },
 				named(posterior.Symmetric), named(posterior.Asymmetric), named(posterior.Max),
-				named(posterior.Mean), named(posterior.Min), named(posterior.Multiply))},
+				named(posterior.Mean), named(posterior.Min), named(posterior.Multiply), named(posterior.Pooled))},
 		{"completion", "off", "Eqs. f_joint_com1-3", "estimates a view that a sample lacks from two or more others",
-			on(func(o *mvclust.Options) *bool { return &o.Posterior.Completion })},
+			paperOnly(on(func(o *mvclust.Options) *bool { return &o.Posterior.Completion }))},
 		{"function-clip", text(posterior.DefaultClip), "Eq. p_bayesian_new", "keeps a view's probability within [c, 1-c]",
 			number(1e-12, 0.49, func(o *mvclust.Options) *float64 { return &o.Posterior.Clip })},
 		{"paths", "on", "Eq. pb_optpath", "path propagation",
-			off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutPaths })},
+			paperOnly(off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutPaths }))},
 		{"co-neighbor-propagation", "on", "Eq. pb_optknn", "co-neighbour propagation", //nolint:misspell // spelt as --neighbors is
-			off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutCoNeighbours })},
+			paperOnly(off(func(o *mvclust.Options) *bool { return &o.Refinement.WithoutCoNeighbours }))},
 		{"rounds", "1", "Eq. pb_optknn", "how often co-neighbour propagation is applied",
-			whole(1, 100, func(o *mvclust.Options) *int { return &o.Refinement.Rounds })},
+			paperOnly(whole(1, 100, func(o *mvclust.Options) *int { return &o.Refinement.Rounds }))},
 		{"sweeps", text(partition.DefaultSweeps), "Algorithm 1", "the most passes over the samples; the search ends when none moves",
 			whole(1, 1_000_000, func(o *mvclust.Options) *int { return &o.Partition.Sweeps })},
-		{"levels", "1", "Algorithm 1", "how often clusters are moved as wholes, and those of clusters, after the samples; 1 moves samples alone",
-			whole(1, 100, func(o *mvclust.Options) *int { return &o.Partition.Levels })},
+		{"resolution", "auto", "not in the paper", "has modularity of this resolution take the place of Eq. pi_loss, the higher the finer; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper's",
+			numberOr("auto", above, 1e12, func(o *mvclust.Options) *float64 { return &o.Partition.Resolution })},
+		{"levels", "auto", "Algorithm 1", "how often clusters are moved as wholes, and those of clusters, after the samples; 1 moves samples alone; auto is 20 under the automatic preset, 1 under paper's",
+			wholeOr("auto", 1, 100, func(o *mvclust.Options) *int { return &o.Partition.Levels })},
 		{"edge-clip", text(partition.DefaultClip), "Eq. pi_loss", "keeps an edge's probability within [c, 1-c]",
-			number(1e-12, 0.49, func(o *mvclust.Options) *float64 { return &o.Partition.Clip })},
+			paperOnly(number(1e-12, 0.49, func(o *mvclust.Options) *float64 { return &o.Partition.Clip }))},
 	}
 }
 
@@ -158,6 +164,28 @@ func store[T int | float64](field *T, x, low, high T) bool {
 	}
 	*field = x
 	return true
+}
+
+// paperOnly is a value that the automatic preset decides by itself.
+func paperOnly(v value) value {
+	v.paper = true
+	return v
+}
+
+// numberOr is as number, with a word for the default.
+func numberOr(word string, low, high float64, field func(o *mvclust.Options) *float64) value {
+	v := number(low, high, field)
+	return value{
+		allowed: v.allowed + ", or " + word,
+		set: func(o *mvclust.Options, s string) bool {
+			if s == word {
+				*field(o) = 0
+				return true
+			}
+			return v.set(o, s)
+		},
+		get: v.get,
+	}
 }
 
 // wholeOr is as whole, with a word for the default.
@@ -243,6 +271,9 @@ func Apply(o *mvclust.Options, assignment string) error {
 		if p.Name == name {
 			if !p.value.set(o, given) {
 				return fmt.Errorf("--param %s: %q cannot be used; give %s", name, given, p.value.allowed)
+			}
+			if p.value.paper && o.Preset != mvclust.Paper {
+				return fmt.Errorf("--param %s: the automatic preset decides this by itself; leave it out, or add --preset paper", name)
 			}
 			return nil
 		}

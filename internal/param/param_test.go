@@ -19,7 +19,7 @@ func resolveStages(o *mvclust.Options) error {
 // packages resolve to.
 func TestDefaults(t *testing.T) {
 	for _, p := range List() {
-		var given, plain mvclust.Options
+		given, plain := mvclust.Options{Preset: mvclust.Paper}, mvclust.Options{Preset: mvclust.Paper}
 		if err := Apply(&given, p.Name+"="+p.Default); err != nil {
 			t.Errorf("the default of %s is refused: %v", p.Name, err)
 			continue
@@ -90,7 +90,7 @@ func TestValues(t *testing.T) {
 			continue
 		}
 		for _, s := range test.good {
-			var o mvclust.Options
+			o := mvclust.Options{Preset: mvclust.Paper}
 			if err := Apply(&o, test.name+"="+s); err != nil {
 				t.Error(err)
 				continue
@@ -103,7 +103,7 @@ func TestValues(t *testing.T) {
 			}
 		}
 		for _, s := range test.refused {
-			var o mvclust.Options
+			o := mvclust.Options{Preset: mvclust.Paper}
 			err := Apply(&o, test.name+"="+s)
 			if err == nil || !strings.Contains(err.Error(), "--param "+test.name) || !strings.Contains(err.Error(), p.Allowed()) {
 				t.Errorf("%s=%s: the error is %v", test.name, s, err)
@@ -119,7 +119,7 @@ func TestValues(t *testing.T) {
 
 // The last of several values of a setting counts.
 func TestRepeated(t *testing.T) {
-	var o mvclust.Options
+	o := mvclust.Options{Preset: mvclust.Paper}
 	for _, s := range []string{"segments=7", "segments=auto", "epochs=5", "epochs=6"} {
 		if err := Apply(&o, s); err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestApplyErrors(t *testing.T) {
 		"loss=Mixed":  `--param loss: "Mixed" cannot be used; give mixed or direct`,
 		"training=no": `--param training: "no" cannot be used; give on or off`,
 	} {
-		var o mvclust.Options
+		o := mvclust.Options{Preset: mvclust.Paper}
 		err := Apply(&o, assignment)
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

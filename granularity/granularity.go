@@ -1,0 +1,229 @@
+// Package granularity finds out how fine the clusters are to be. It is what lets the
+// method do without a number of neighbours that knows the size of the classes: the
+// refinement (Eq. pb_optknn) and the partition are tried with many numbers of neighbours
+// and resolutions, and the partition is taken that is found again when these change and
+// that describes the neighbourhoods of the samples briefly.
+package granularity
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/refine"
+)
+
+// Settings steer the search. The zero value tries everything.
+type Settings struct {
+	// Neighbours, if not 0, is the only number of neighbours that is tried.
+	Neighbours int
+	// Most bounds the numbers that are tried; 0 stands for DefaultMost.
+	Most int
+	// Partition steers the search of every partition. Its Resolution, if not 0, is the
+	// only one that is tried.
+	Partition partition.Settings
+	// Seed decides the order of the moves.
+	Seed uint64
+}
+
+// DefaultMost is the largest number of neighbours that is tried.
+const DefaultMost = 80
+
+// Levels is how many levels a partition is searched on where the settings do not say.
+const Levels = 20
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	if s.Neighbours < 0 {
+		return option.Errorf("neighbors", "%d neighbours are too few; give at least 1", s.Neighbours) //nolint:misspell // spelt as the flag is
+	}
+	if s.Partition.Levels == 0 {
+		s.Partition.Levels = Levels
+	}
+	return option.First(option.Default("most", &s.Most, DefaultMost, 1, math.MaxInt32), s.Partition.Resolve())
+}
+
+// Candidate is a partition that was tried.
+type Candidate struct {
+	// Neighbours is the number of neighbours of the refinement, k.
+	Neighbours int `json:"neighbors"`
+	// Resolution is that of the partition.
+	Resolution float64 `json:"resolution"`
+	// Clusters is the number of clusters found.
+	Clusters int `json:"clusters"`
+	// Plateau is the adjusted Rand index with the partition of the next higher or the
+	// next lower resolution, whichever is nearer: a plateau has ends.
+	Plateau float64 `json:"plateau"`
+	// Agreement is the mean, over the next larger and the next smaller number of
+	// neighbours, of the largest adjusted Rand index with a partition found there.
+	Agreement float64 `json:"agreement"`
+	// Compression is the share by which the clusters shorten the description of a
+	// random walk between nearest neighbours: 1 less the map equation over its value for
+	// a single cluster. It is below 0 where the clusters cut more than they join.
+	Compression float64 `json:"compression"`
+	// Score is (Plateau x Agreement)^2.5 x Compression, all at least 0; and 0 for a
+	// single cluster, and where there are more than half as many as samples.
+	Score float64 `json:"score"`
+
+	labels []int32
+	sweeps []partition.Sweep
+}
+
+// Result is what the search found.
+type Result struct {
+	// Candidates holds all partitions that were tried, by rising number of neighbours
+	// and then resolution.
+	Candidates []Candidate
+	// Best is the place of the chosen one among them.
+	Best int
+	// Graph holds the refined probabilities that it was found on.
+	Graph *graph.Graph
+	// Partition is the chosen partition.
+	Partition *partition.Result
+}
+
+// Search refines the fused graph g, which is not changed, with every number of
+// neighbours, finds a partition for every resolution, and chooses. progress, if not nil,
+// is called with the number of partitions found, of Steps. The result does not depend on
+// threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
+// context's own.
+func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*Result, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	plan := set.plan(g.Samples())
+	near, err := refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
+	tick := parallel.Counter(progress)
+	for at, k := range plan.neighbours {
+		refined, err := near.CoNeighbours(ctx, k, threads)
+		if err != nil {
+			return nil, err
+		}
+		row := r.Candidates[at*len(plan.resolutions):][:len(plan.resolutions)]
+		if err := set.row(ctx, refined, k, plan.resolutions, row, threads, tick); err != nil {
+			return nil, err
+		}
+	}
+	walk, err := near.Graph(ctx, walked, threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := judge(ctx, walk, r.Candidates, len(plan.resolutions), threads); err != nil {
+		return nil, err
+	}
+	for c := range r.Candidates {
+		if r.Candidates[c].better(&r.Candidates[r.Best]) {
+			r.Best = c
+		}
+	}
+	best := &r.Candidates[r.Best]
+	r.Partition = &partition.Result{Labels: make([]int, g.Samples()), Sweeps: best.sweeps}
+	for i, l := range best.labels {
+		r.Partition.Labels[i] = int(l)
+	}
+	r.Graph, err = near.CoNeighbours(ctx, best.Neighbours, threads)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// walked is how many neighbours of a sample a random walk may go to.
+const walked = 10
+
+// row finds the partitions of one refined graph.
+func (s Settings) row(ctx context.Context, refined *graph.Graph, k int, resolutions []float64, row []Candidate, threads int, tick func(int)) error {
+	failed := make([]error, len(row))
+	err := parallel.Blocks(ctx, threads, len(row), 1, func(_, c, _ int) {
+		set := s.Partition
+		set.Resolution = resolutions[c]
+		found, err := partition.Find(ctx, refined, set, s.random(k, set.Resolution), nil)
+		if err != nil {
+			failed[c] = err
+			return
+		}
+		labels := make([]int32, len(found.Labels))
+		clusters := int32(0)
+		for i, l := range found.Labels {
+			labels[i] = int32(l)
+			clusters = max(clusters, labels[i]+1)
+		}
+		row[c] = Candidate{Neighbours: k, Resolution: resolutions[c], Clusters: int(clusters), labels: labels, sweeps: found.Sweeps}
+		tick(1)
+	})
+	if err != nil {
+		return err
+	}
+	return option.First(failed...)
+}
+
+// random depends on nothing but what is tried, so that a partition can be found again
+// without the others.
+func (s Settings) random(k int, resolution float64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed^uint64(k)<<32, math.Float64bits(resolution)))
+}
+
+// plan is what is tried.
+type plan struct {
+	neighbours  []int
+	resolutions []float64
+}
+
+// plan spaces the numbers evenly on a logarithmic scale, twofold in two steps for the
+// neighbours and tenfold in five for the resolutions: from 5 neighbours to a third of the
+// samples, and from one that joins nearly everything to one that leaves clusters of some
+// 25 samples at most.
+func (s Settings) plan(samples int) plan {
+	var p plan
+	most := max(1, min(s.Most, (samples-1)/3))
+	switch {
+	case s.Neighbours > 0:
+		p.neighbours = []int{s.Neighbours}
+	case most < fewest:
+		p.neighbours = []int{most}
+	default:
+		for k := float64(fewest); math.Round(k) <= float64(most); k *= math.Sqrt2 {
+			p.neighbours = append(p.neighbours, int(math.Round(k)))
+		}
+	}
+	if s.Partition.Resolution > 0 {
+		p.resolutions = []float64{s.Partition.Resolution}
+		return p
+	}
+	for step := 0.0; step == 0 || coarsest*math.Pow(10, step/5) <= max(1, float64(samples)/25); step++ {
+		p.resolutions = append(p.resolutions, coarsest*math.Pow(10, step/5))
+	}
+	return p
+}
+
+const (
+	fewest   = 5
+	coarsest = 0.06
+)
+
+// Steps returns how many partitions Search finds among so many samples.
+func (s Settings) Steps(samples int) int {
+	if s.Resolve() != nil {
+		return 0
+	}
+	p := s.plan(samples)
+	return len(p.neighbours) * len(p.resolutions)
+}
+
+// better reports whether c is to be chosen rather than d. Where no partition has a score,
+// the one that compresses most is: a single cluster, if all others only cut.
+func (c *Candidate) better(d *Candidate) bool {
+	if c.Score != d.Score {
+		return c.Score > d.Score
+	}
+	return c.Compression > d.Compression
+}

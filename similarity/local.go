@@ -1,0 +1,70 @@
+package similarity
+
+import (
+	"context"
+	"math"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+)
+
+// Local is how many of a sample's neighbours tell how far apart samples are around it.
+const Local = 10
+
+// Localised returns the space, which shares its rows with s, in which the distance of two
+// samples is measured against how far either is from its neighbours: Similarity is
+//
+//	-d(i,j) / sqrt(r(i) r(j)),
+//
+// d being 1 minus the cosine, or the distance of the metric, and r(i) the mean of d over
+// the first Local samples of nearest(i), which lists neighbours, most alike first. It makes
+// dense and sparse regions alike, and views too: how alike two samples are says more once
+// it is known how alike others are there. The only error is the context's own.
+func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, threads int) (*Space, error) {
+	spread := make([]float64, len(s.data)/s.Dims)
+	err := parallel.Blocks(ctx, threads, s.Count(), 64, func(_, lo, hi int) {
+		var near [Local]float32
+		for r := lo; r < hi; r++ {
+			i := s.Sample(r)
+			list := nearest(i)
+			list = list[:min(len(list), Local)]
+			s.Similarities(near[:], i, list)
+			sum := 0.0
+			for _, x := range near[:len(list)] {
+				sum += float64(s.distance(x))
+			}
+			spread[s.slot[i]] = sum / float64(max(1, len(list)))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	widest := 0.0
+	for _, x := range spread {
+		widest = max(widest, x)
+	}
+	if widest == 0 {
+		widest = 1 // all neighbours are equal rows, and all distances stay as they are
+	}
+	out := *s
+	out.root = make([]float32, len(spread))
+	for r, x := range spread {
+		// Among equal rows nothing is near or far: the floor keeps the ratio finite.
+		out.root[r] = float32(1 / math.Sqrt(max(x, 1e-6*widest)))
+	}
+	return &out, nil
+}
+
+// distance is how far apart two samples of the given similarity are.
+func (s *Space) distance(similarity float32) float32 {
+	if s.metric == Cosine {
+		return max(0, 1-similarity)
+	}
+	return -similarity
+}
+
+// localise turns similarities to the rows in slots into local ones.
+func (s *Space) localise(dst []float32, root float32, slots []int32) {
+	for t, x := range dst {
+		dst[t] = -s.distance(x) * (root * s.root[slots[t]])
+	}
+}

@@ -1,0 +1,128 @@
+package view
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+)
+
+// readings makes the three readings of a row that Mixed joins.
+type readings struct {
+	ranges ranges
+	mean   []float64
+	scale  []float64  // 1 over the standard deviation of a feature, 0 where it is constant
+	weight [3]float64 // of a reading: 1 over the root of its cosines' standard deviation
+}
+
+// mixed returns v under Mixed.
+func (v *View) mixed(ctx context.Context, order []int, threads int) (*View, error) {
+	if order == nil {
+		order = make([]int, v.Samples)
+		for i := range order {
+			order[i] = i
+		}
+	}
+	present := make([]int, 0, len(order))
+	for _, i := range order {
+		if v.Has(i) {
+			present = append(present, i)
+		}
+	}
+	r := &readings{ranges: v.ranges(), weight: [3]float64{1, 1, 1}}
+	r.moments(v, present)
+	if err := r.weigh(ctx, v, present); err != nil {
+		return nil, err
+	}
+	return v.mapped(ctx, Mixed.Dims(v.Dims), threads, r.apply)
+}
+
+// moments finds the mean and the deviation of every feature.
+func (r *readings) moments(v *View, present []int) {
+	r.mean, r.scale = make([]float64, v.Dims), make([]float64, v.Dims)
+	n := float64(len(present))
+	for _, i := range present {
+		for k, x := range v.Row(i) {
+			r.mean[k] += float64(x) / n
+		}
+	}
+	for _, i := range present {
+		for k, x := range v.Row(i) {
+			d := float64(x) - r.mean[k]
+			r.scale[k] += d * d / n
+		}
+	}
+	for k, variance := range r.scale {
+		r.scale[k] = 0
+		if r.ranges.span[k] > 0 && variance > 0 {
+			r.scale[k] = 1 / math.Sqrt(variance)
+		}
+	}
+}
+
+// drawn is how many random rows, compared each with each, tell the spread of a cosine.
+const drawn = 128
+
+// weigh finds the weights of the readings.
+func (r *readings) weigh(ctx context.Context, v *View, present []int) error {
+	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
+	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
+	rows := make([][]float64, min(drawn, len(present)))
+	for i := range rows {
+		rows[i] = make([]float64, Mixed.Dims(v.Dims))
+		r.apply(rows[i], v.Row(present[i]))
+	}
+	pairs := float64(len(rows)*(len(rows)-1)) / 2
+	var sum, squares [3]float64
+	for i, a := range rows {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, b := range rows[:i] {
+			for part := range sum {
+				cosine := 0.0
+				for k := part * v.Dims; k < (part+1)*v.Dims; k++ {
+					cosine += a[k] * b[k]
+				}
+				sum[part] += cosine / pairs
+				squares[part] += cosine * cosine / pairs
+			}
+		}
+	}
+	for part := range sum {
+		r.weight[part] = 0
+		if variance := squares[part] - sum[part]*sum[part]; variance > least {
+			r.weight[part] = math.Pow(variance, -0.25)
+		}
+	}
+	if r.weight == [3]float64{} {
+		r.weight[0] = 1 // a constant view stays what it is
+	}
+	return nil
+}
+
+// least is a variance of cosines that is no more than rounding.
+const least = 1e-14
+
+// apply sets to to the readings of row, one after the other, each of a length that is
+// its weight, or of zeros.
+func (r *readings) apply(to []float64, row []float32) {
+	d := len(row)
+	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:]
+	for k, x := range row {
+		raw[k] = float64(x)
+		standard[k] = (float64(x) - r.mean[k]) * r.scale[k]
+	}
+	r.ranges.apply(ranged, row)
+	for part, values := range [][]float64{raw, ranged, standard} {
+		sum := 0.0
+		for _, x := range values {
+			sum += x * x
+		}
+		if sum > 0 {
+			factor := r.weight[part] / math.Sqrt(sum)
+			for k := range values {
+				values[k] *= factor
+			}
+		}
+	}
+}
