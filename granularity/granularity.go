@@ -71,7 +71,6 @@ type Candidate struct {
 	Score float64 `json:"score"`
 
 	labels []int32
-	sweeps []partition.Sweep
 }
 
 // Result is what the search found.
@@ -103,21 +102,20 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 	}
 	r := &Result{Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
 	tick := parallel.Counter(progress)
-	for at, k := range plan.neighbours {
-		refined, err := near.CoNeighbours(ctx, k, threads)
-		if err != nil {
-			return nil, err
-		}
-		row := r.Candidates[at*len(plan.resolutions):][:len(plan.resolutions)]
-		if err := set.row(ctx, refined, k, plan.resolutions, row, threads, tick); err != nil {
-			return nil, err
-		}
+	width := len(plan.resolutions)
+	failed := make([]error, len(plan.neighbours))
+	err = parallel.Blocks(ctx, threads, len(plan.neighbours), 1, func(_, turn, _ int) {
+		at := len(plan.neighbours) - 1 - turn // what takes longest comes first
+		failed[at] = set.row(ctx, near, plan, at, r.Candidates[at*width:][:width], tick)
+	})
+	if err := option.First(append(failed, err)...); err != nil {
+		return nil, err
 	}
 	walk, err := near.Graph(ctx, walked, threads)
 	if err != nil {
 		return nil, err
 	}
-	if err := judge(ctx, walk, r.Candidates, len(plan.resolutions), threads); err != nil {
+	if err := judge(ctx, walk, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
 	for c := range r.Candidates {
@@ -126,11 +124,14 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 		}
 	}
 	best := &r.Candidates[r.Best]
-	r.Partition = &partition.Result{Labels: make([]int, g.Samples()), Sweeps: best.sweeps}
-	for i, l := range best.labels {
-		r.Partition.Labels[i] = int(l)
+	if r.Graph, err = near.CoNeighbours(ctx, best.Neighbours, threads); err != nil {
+		return nil, err
 	}
-	r.Graph, err = near.CoNeighbours(ctx, best.Neighbours, threads)
+	series, err := set.series(ctx, r.Graph, best.Neighbours, plan)
+	if err != nil {
+		return nil, err
+	}
+	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, set.random(best.Neighbours, -best.Resolution))
 	if err != nil {
 		return nil, err
 	}
@@ -140,30 +141,29 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 // walked is how many neighbours of a sample a random walk may go to.
 const walked = 10
 
-// row finds the partitions of one refined graph.
-func (s Settings) row(ctx context.Context, refined *graph.Graph, k int, resolutions []float64, row []Candidate, threads int, tick func(int)) error {
-	failed := make([]error, len(row))
-	err := parallel.Blocks(ctx, threads, len(row), 1, func(_, c, _ int) {
-		set := s.Partition
-		set.Resolution = resolutions[c]
-		found, err := partition.Find(ctx, refined, set, s.random(k, set.Resolution), nil)
-		if err != nil {
-			failed[c] = err
-			return
-		}
-		labels := make([]int32, len(found.Labels))
-		clusters := int32(0)
-		for i, l := range found.Labels {
-			labels[i] = int32(l)
-			clusters = max(clusters, labels[i]+1)
-		}
-		row[c] = Candidate{Neighbours: k, Resolution: resolutions[c], Clusters: int(clusters), labels: labels, sweeps: found.Sweeps}
-		tick(1)
-	})
+// row finds the partitions with one number of neighbours.
+func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, at int, row []Candidate, tick func(int)) error {
+	k := p.neighbours[at]
+	refined, err := near.CoNeighbours(ctx, k, 1)
 	if err != nil {
 		return err
 	}
-	return option.First(failed...)
+	series, err := s.series(ctx, refined, k, p)
+	if err != nil {
+		return err
+	}
+	random := func(resolution float64) *rand.Rand { return s.random(k, resolution) }
+	return series.Each(ctx, p.resolutions, random, func(c int, labels []int32, clusters int) {
+		row[c] = Candidate{Neighbours: k, Resolution: p.resolutions[c], Clusters: clusters, labels: labels}
+		tick(1)
+	})
+}
+
+// series is that of one refined graph, of k neighbours.
+func (s Settings) series(ctx context.Context, refined *graph.Graph, k int, p plan) (*partition.Series, error) {
+	set := s.Partition
+	set.Resolution = p.finest
+	return partition.NewSeries(ctx, refined, set, s.random(k, 0))
 }
 
 // random depends on nothing but what is tried, so that a partition can be found again
@@ -176,6 +176,7 @@ func (s Settings) random(k int, resolution float64) *rand.Rand {
 type plan struct {
 	neighbours  []int
 	resolutions []float64
+	finest      float64 // resolution of the clusters that all partitions are made of
 }
 
 // plan spaces the numbers evenly on a logarithmic scale, twofold in two steps for the
@@ -195,12 +196,12 @@ func (s Settings) plan(samples int) plan {
 			p.neighbours = append(p.neighbours, int(math.Round(k)))
 		}
 	}
-	if s.Partition.Resolution > 0 {
-		p.resolutions = []float64{s.Partition.Resolution}
-		return p
+	for step := 0.0; step == 0 || p.finest*math.Pow(10, 0.2) <= max(1, float64(samples)/25); step++ {
+		p.finest = coarsest * math.Pow(10, step/5)
+		p.resolutions = append(p.resolutions, p.finest)
 	}
-	for step := 0.0; step == 0 || coarsest*math.Pow(10, step/5) <= max(1, float64(samples)/25); step++ {
-		p.resolutions = append(p.resolutions, coarsest*math.Pow(10, step/5))
+	if r := s.Partition.Resolution; r > 0 {
+		p.resolutions, p.finest = []float64{r}, max(r, p.finest)
 	}
 	return p
 }

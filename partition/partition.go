@@ -144,7 +144,7 @@ func (f *finder) climb(samples *state) (moves int, err error) {
 	if below == samples {
 		return 0, nil
 	}
-	samples.assign(merged)
+	samples.assign(merged, below.loss)
 	return f.descend(0, samples)
 }
 
@@ -254,8 +254,8 @@ func singletons(e *edges) *state {
 	return s
 }
 
-// assign makes label the partition.
-func (s *state) assign(label []int32) {
+// assign makes label the partition, whose objective is loss.
+func (s *state) assign(label []int32, loss float64) {
 	copy(s.label, label)
 	for i := range s.stale {
 		s.stale[i] = true
@@ -274,7 +274,7 @@ func (s *state) assign(label []int32) {
 			s.free = append(s.free, int32(c))
 		}
 	}
-	s.loss = s.objective()
+	s.loss = loss
 }
 
 // move puts node i where it costs least and reports whether that is elsewhere.
@@ -394,7 +394,7 @@ func (s *state) collapse(number []int32) *edges {
 		members[fill[c]] = int32(i)
 		fill[c]++
 	}
-	out := &edges{offsets: []int{0}, within: s.objective(), rate: s.rate}
+	out := &edges{offsets: []int{0}, within: s.loss, rate: s.rate}
 	for c := range s.size {
 		if s.size[c] == 0 {
 			continue

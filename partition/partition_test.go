@@ -315,7 +315,8 @@ func TestCollapse(t *testing.T) {
 				for i := range drawn {
 					drawn[i] = int32(r.IntN(clusters))
 				}
-				s.assign(drawn)
+				s.assign(drawn, 0)
+				s.loss = s.objective()
 				checkSizes(t, s)
 				before := labels()
 				if got, want := s.objective(), loss(g, before, DefaultClip); math.Abs(got-want) > tolerance {
@@ -577,8 +578,10 @@ func TestStale(t *testing.T) {
 					for i := range drawn {
 						drawn[i] = int32(r.IntN(len(drawn)))
 					}
-					marked.assign(drawn)
-					every.assign(drawn)
+					marked.assign(drawn, 0)
+					marked.loss = marked.objective()
+					every.assign(drawn, 0)
+					every.loss = every.objective()
 					continue
 				}
 				number := marked.compact()

@@ -43,10 +43,9 @@ func (o *demoOptions) steps() []step {
 three views. A fifth of the samples lacks a view, and 2% belong to no class.`,
 			[]string{"synth", "--output", o.output, "--samples", "1500", "--classes", "20", "--views", "3",
 				"--imbalance", "0.5", "--noise", "0.6", "--missing", "0.2", "--outliers", "0.02"}},
-		{`Cluster them. The method is not told the number of classes; it needs only K, the
-number of neighbours that a sample is compared by, here the mean size of a class. The
-known classes serve for the scores alone.`,
-			[]string{"fit", data, "--truth", data + ":labels", "--neighbors", "75", "--output", o.output}},
+		{`Cluster them. Neither the number of classes nor their size is told; the known
+classes serve for the scores alone.`,
+			[]string{"fit", data, "--truth", data + ":labels", "--output", o.output}},
 		{`Score the labels once more, as can be done with those of any other method.`,
 			[]string{"eval", "--truth", data + ":labels", filepath.Join(o.output, "labels.csv")}},
 	}

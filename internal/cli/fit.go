@@ -60,14 +60,18 @@ Two files are written to the output folder, each whole or not at all:
               with own and next the sums of the sample's link probabilities P to
               its cluster and to the next best one. It is 0 for a sample that is
               alone.
-  run.json    what was read, the settings, the learned functions and what every
-              stage did, with the scores where --truth is given.
+  run.json    what was read, the settings, the probability functions, what every
+              stage did and every choice that was made, with the scores where
+              --truth is given.
+
+Nothing needs to be set. The number of neighbours and how fine the clusters are
+follow from the data; views that agree with no other are left out, with a note.
 
 The same input, settings and seed give the same labels.csv for any --threads.`,
 		Example: `  mvclust fit view1.npy view2.npy
-  mvclust fit data.mat:X --truth data.mat:gt --neighbors 50
+  mvclust fit data.mat:X --truth data.mat:gt
   mvclust fit images.csv text.csv --id name --metric l2,cosine -o out
-  mvclust fit data.npz --views 0,2 --param epochs=500 --param fusion=mean`,
+  mvclust fit data.npz --views 0,2 --preset paper --neighbors 50 --param epochs=500`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef(cmd, "no VIEW is given; name at least one file")
@@ -89,8 +93,8 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.StringVar(&o.id, "id", "", "`COLUMN` of csv and tsv files that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or a first column without a name)")
 	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1, or of a matrix of 0 and 1 with a column per view")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
-	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto or paper; for now both are the paper's method with the defaults below")
-	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default %d, or one fewer than the samples)", mvclust.DefaultNeighbours))
+	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto, which decides by itself what data need, or paper, the published method")
+	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default chosen from the data, or %d with --preset paper)", mvclust.DefaultNeighbours))
 	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, cosine, l1, l2 or l3: one for all views, or one per view with commas between")
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
@@ -267,6 +271,8 @@ func stageWords(s mvclust.Stage) (doing, unit string) {
 		return "fusing views", "pairs"
 	case mvclust.StageRefine:
 		return "refining the graph", "samples"
+	case mvclust.StageChoose:
+		return "trying granularities", "partitions"
 	case mvclust.StagePartition:
 		return "moving samples", "sweeps"
 	default:

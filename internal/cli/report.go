@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/internal/dataset"
 	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/neighbour"
@@ -40,9 +41,13 @@ type runReport struct {
 		Views   []viewReport   `json:"views"`
 	} `json:"inputs"`
 
+	// Agreement holds, by view and view, how much more alike neighbours in the second are
+	// in the first than random samples are: from -1 to 1, 0 where they are not.
+	Agreement [][]float64   `json:"agreement,omitempty"`
 	Stages    []stageReport `json:"stages"`
 	Pairs     int           `json:"pairs"`
 	Learning  learnReport   `json:"learning"`
+	Choice    *choiceReport `json:"choice,omitempty"`
 	Edges     int           `json:"edges"`
 	Partition partReport    `json:"partition"`
 
@@ -63,6 +68,7 @@ type viewReport struct {
 	Zero       int    `json:"zero_rows"` // counted as missing under cosine
 	Metric     string `json:"metric"`
 	Candidates int    `json:"candidates"`
+	LeftOut    bool   `json:"left_out"` // for being at chance
 	Neighbours search `json:"neighbours"`
 }
 
@@ -88,6 +94,31 @@ type learnReport struct {
 	First  float64              `json:"loss_first"`
 	Least  float64              `json:"loss_kept"`
 	Curve  []probability.Losses `json:"curve"` // before every epoch, and after the last
+}
+
+// choiceReport says how the number of neighbours and the resolution were chosen.
+type choiceReport struct {
+	Why    string                  `json:"why"`
+	Chosen granularity.Candidate   `json:"chosen"`
+	Tried  []granularity.Candidate `json:"tried"`
+}
+
+func newChoiceReport(trace *mvclust.Trace) *choiceReport {
+	if len(trace.Tried) == 0 {
+		return nil
+	}
+	c := trace.Tried[trace.Chosen]
+	r := &choiceReport{Chosen: c, Tried: trace.Tried}
+	switch {
+	case len(trace.Tried) == 1:
+		r.Why = fmt.Sprintf("%s at resolution %.3g, as asked for", count(c.Neighbours, "neighbour"), c.Resolution)
+	case c.Score == 0:
+		r.Why = fmt.Sprintf("%s at resolution %.3g: no partition of %d tried is stable and worth its clusters", count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried))
+	default:
+		r.Why = fmt.Sprintf("%s at resolution %.3g: of %d partitions tried, the most stable for its compression (%.2f with another resolution, %.2f with other neighbours, %.0f%% shorter walks)",
+			count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried), c.Plateau, c.Agreement, 100*c.Compression)
+	}
+	return r
 }
 
 type partReport struct {
@@ -122,7 +153,11 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
 			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
+			LeftOut: trace.Agreement != nil && trace.Agreement.LeftOut[m],
 		})
+		if r.Inputs.Views[m].LeftOut {
+			r.Notes = append(r.Notes, v.Name+": the other views agree with this one hardly more than with noise, so it has no say; leave it out of the command, or mend it")
+		}
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m]})
 		if n := trace.Zero[m]; n > 0 {
 			which := fmt.Sprint("row ", trace.FirstZero[m])
@@ -136,6 +171,10 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", v.Name, zeros, n, which))
 		}
 	}
+	if trace.Agreement != nil {
+		r.Agreement = trace.Agreement.Agreement
+	}
+	r.Choice = newChoiceReport(trace)
 	r.Stages = []stageReport{{"read", reading.Seconds()}}
 	for _, s := range trace.Stages {
 		r.Stages = append(r.Stages, stageReport{string(s.Stage), s.Duration.Seconds()})
@@ -196,7 +235,11 @@ func encode(x any) ([]byte, error) {
 // summarise writes what matters most for people.
 func (r *runReport) summarise(w io.Writer, folder string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s, K = %d\n\n", count(r.Inputs.Samples, "sample"), count(len(r.Inputs.Views), "view"), r.Settings["neighbors"])
+	fmt.Fprintf(&b, "%s, %s", count(r.Inputs.Samples, "sample"), count(len(r.Inputs.Views), "view"))
+	if r.Choice == nil {
+		fmt.Fprintf(&b, ", K = %d", r.Settings["neighbors"])
+	}
+	b.WriteString("\n\n")
 	rows := [][]string{{"view", "dims", "missing", "metric", "candidates"}}
 	for _, v := range r.Inputs.Views {
 		missing := v.Samples - v.Present + v.Zero
@@ -206,7 +249,14 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 		})
 	}
 	b.WriteString(table(rows))
-	fmt.Fprintf(&b, "\n%s, loss %.4g -> %.4g in %s\n", count(r.Pairs, "pair"), r.Learning.First, r.Learning.Least, count(r.Learning.Epochs, "epoch"))
+	fmt.Fprintf(&b, "\n%s", count(r.Pairs, "pair"))
+	if r.Learning.Epochs > 0 {
+		fmt.Fprintf(&b, ", loss %.4g -> %.4g in %s", r.Learning.First, r.Learning.Least, count(r.Learning.Epochs, "epoch"))
+	}
+	b.WriteString("\n")
+	if r.Choice != nil {
+		b.WriteString(r.Choice.Why + "\n")
+	}
 	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
 	fmt.Fprintf(&b, "%s, of which %d of a single sample; the largest: %s\n", count(r.Clusters, "cluster"), r.Singletons, largest)
 	fmt.Fprintf(&b, "mean confidence %.2f\n\n", r.Confidence)

@@ -1,0 +1,131 @@
+package partition
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust/graph"
+)
+
+// Series finds partitions of one graph at many resolutions. Of up to few samples, each
+// is found on its own. Of more, samples are moved out of singletons once, at the finest
+// resolution, and the other partitions are made of whole clusters of finer ones, until
+// Refine moves samples again.
+type Series struct {
+	set     Settings
+	samples *edges
+	base    *level  // what the finest partitions are made of
+	all     float64 // sum of all degrees
+}
+
+// few is a number of nodes out of which partitions are found without more ado.
+const few = 5000
+
+// level is a partition whose clusters are nodes.
+type level struct {
+	nodes *edges
+	of    []int32 // sample -> node
+}
+
+// NewSeries moves the samples of g at the finest resolution that will be asked for, which
+// is Settings.Resolution. The errors are those of Settings.Resolve and the context's own.
+func NewSeries(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand) (*Series, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	samples, err := edgesOf(ctx, g, set)
+	if err != nil {
+		return nil, err
+	}
+	s := &Series{set: set, samples: samples}
+	for _, d := range samples.degree {
+		s.all += d
+	}
+	found := singletons(samples)
+	if len(found.label) <= few {
+		s.base = &level{samples, slices.Clone(found.label)}
+		return s, nil
+	}
+	f := &finder{ctx: ctx, set: set, random: random}
+	if _, err := f.descend(0, found); err != nil {
+		return nil, err
+	}
+	s.base = found.level(found.label)
+	return s, nil
+}
+
+// level returns the partition's clusters as nodes; cluster holds that of every sample.
+func (s *state) level(cluster []int32) *level {
+	number := s.compact()
+	l := &level{s.collapse(number), make([]int32, len(cluster))}
+	for i, c := range cluster {
+		l.of[i] = number[c]
+	}
+	return l
+}
+
+// count returns the number of nodes.
+func (l *level) count() int { return len(l.nodes.offsets) - 1 }
+
+// at returns the edges at a resolution.
+func (s *Series) at(e *edges, resolution float64) *edges {
+	out := *e
+	if out.rate = 0; s.all > 0 {
+		out.rate = resolution / s.all
+	}
+	return &out
+}
+
+// apart is how many resolutions finer at least the clusters are that those of a
+// resolution are made of, where there are more than few of them.
+const apart = 5
+
+// Each calls do with the partition at every one of resolutions, which rise: the cluster
+// of every sample, numbered from 0 in no particular order, and the number of clusters.
+// random is asked for a source for each. The only error is the context's own.
+func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
+	base, next := s.base, s.base
+	cluster := make([]int32, len(base.of))
+	for r := len(resolutions) - 1; r >= 0; r-- {
+		f := &finder{ctx: ctx, set: s.set, random: random(resolutions[r])}
+		nodes := singletons(s.at(base.nodes, resolutions[r]))
+		if _, err := f.descend(1, nodes); err != nil {
+			return err
+		}
+		if _, err := f.climb(nodes); err != nil {
+			return err
+		}
+		for i, node := range base.of {
+			cluster[i] = nodes.label[node]
+		}
+		found := nodes.level(cluster)
+		do(r, found.of, found.count())
+		if (len(resolutions)-1-r)%apart == 0 && base.count() > few {
+			base, next = next, found
+		}
+	}
+	return nil
+}
+
+// Refine moves samples and clusters from a partition on, as Find does from singletons
+// on. The only error is the context's own.
+func (s *Series) Refine(ctx context.Context, resolution float64, labels []int32, random *rand.Rand) (*Result, error) {
+	f := &finder{ctx: ctx, set: s.set, random: random}
+	samples := singletons(s.at(s.samples, resolution))
+	samples.assign(slices.Clone(labels), 0)
+	samples.loss = samples.objective()
+	if _, err := f.descend(0, samples); err != nil {
+		return nil, err
+	}
+	for range cycles {
+		moves, err := f.climb(samples)
+		if err != nil {
+			return nil, err
+		}
+		if moves == 0 {
+			break
+		}
+	}
+	return &Result{Number(samples.label), f.sweeps}, nil
+}
