@@ -27,7 +27,7 @@ func newBenchCommand() *cobra.Command {
 		Args:  noSuchCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchSetsCommand(), newBenchPaperCommand(), newBenchSpeedCommand())
+	cmd.AddCommand(newBenchSetsCommand(), newBenchAutoCommand(), newBenchPaperCommand(), newBenchSpeedCommand())
 	return cmd
 }
 
