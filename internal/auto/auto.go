@@ -87,7 +87,8 @@ func (s Subject) Run(ctx context.Context, folder string, told func(*Result)) ([]
 	}
 	set, err := bench.Load(ctx, filepath.Join(folder, s.File), s.Views, "")
 	if err != nil {
-		return list, add(&Result{Set: s.name(), Views: s.Views, Chosen: s.Views != nil, State: Complete}, err)
+		err := add(&Result{Set: s.name(), Views: s.Views, Chosen: s.Views != nil, State: Complete}, err)
+		return list, err
 	}
 	for _, state := range s.states(len(set.Views)) {
 		r := &Result{
