@@ -25,7 +25,8 @@ type Result struct {
 	Views  []int `json:"views,omitempty"`
 	Chosen bool  `json:"chosen_views"`
 	State  State `json:"state"`
-	// Missing is the share of samples that was made to lack each of the views.
+	// Missing is the share of samples that was made to lack each of the views, but for
+	// those that would have been left with nothing but zeros.
 	Missing []float64 `json:"missing,omitempty"`
 
 	Samples int `json:"samples,omitempty"`

@@ -111,6 +111,35 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// A sample whose other view is nothing but zeros keeps the one that it has; another loses it.
+func TestMissingZeros(t *testing.T) {
+	full, part := noise(t, 40, 0), noise(t, 40, 1)
+	clear(part.Data[:20*part.Dims])
+	views := []*mvclust.View{full, part}
+	masked, err := HalfMissing.apply(views, []float64{0.5, 0.5}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := bench.Mask(views, []float64{0.5, 0.5}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for i := range 40 {
+		if i < 20 && !plain[0].Has(i) {
+			kept++
+			if !masked[0].Has(i) {
+				t.Errorf("sample %d is left with nothing but zeros", i)
+			}
+		} else if masked[0].Has(i) != plain[0].Has(i) || masked[1].Has(i) != plain[1].Has(i) {
+			t.Errorf("sample %d has other views than it should", i)
+		}
+	}
+	if kept == 0 {
+		t.Error("no sample is such that it matters")
+	}
+}
+
 func noise(t *testing.T, samples int, seed uint64) *mvclust.View {
 	t.Helper()
 	v, err := noiseView(samples, seed)

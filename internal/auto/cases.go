@@ -91,8 +91,8 @@ func (s Subject) states(views int) []State {
 	}
 }
 
-// missing returns the share of the samples that lacks each view: half of the samples lack
-// one, each view as many. Of Handwritten's four views all samples lack one, as in the
+// missing returns the share of the samples that is to lack each view: half of the samples
+// lack one, each view as many. Of Handwritten's four views all samples lack one, as in the
 // paper: half of them the third, the others the fourth.
 func (s Subject) missing(views int) []float64 {
 	if s.File == "Handwritten.npz" && views == 4 {
@@ -113,12 +113,31 @@ func (s State) seeds() uint64 {
 func (s State) apply(views []*mvclust.View, missing []float64, seed uint64) ([]*mvclust.View, error) {
 	switch s {
 	case HalfMissing:
-		return bench.Mask(views, missing, seed)
+		masked, err := bench.Mask(views, missing, seed)
+		if err == nil {
+			giveBack(masked, views)
+		}
+		return masked, err
 	case NoiseView:
 		noise, err := noiseView(views[0].Samples, seed)
 		return append(slices.Clip(views), noise), err
 	default:
 		return views, nil
+	}
+}
+
+// giveBack gives the samples of masked that are left with nothing but rows of zeros, which
+// have no cosine, the view that they had in views.
+func giveBack(masked, views []*mvclust.View) {
+	for i := range views[0].Samples {
+		left := slices.ContainsFunc(masked, func(v *mvclust.View) bool {
+			return v.Has(i) && slices.ContainsFunc(v.Row(i), func(x float32) bool { return x != 0 })
+		})
+		for m, v := range views {
+			if !left && v.Has(i) {
+				masked[m].Present[i] = true
+			}
+		}
 	}
 }
 
