@@ -55,7 +55,7 @@ func (r *Result) Mean(of func(*Trial) float64) (mean, deviation float64) {
 
 // Mean returns the mean over the trials, at least one, of what of takes from each,
 // and the standard deviation, which is 0 for a single trial.
-func Mean(trials []Trial, of func(*Trial) float64) (mean, deviation float64) {
+func Mean[T any](trials []T, of func(*T) float64) (mean, deviation float64) {
 	n := float64(len(trials))
 	for i := range trials {
 		mean += of(&trials[i]) / n
@@ -79,39 +79,22 @@ func Run(ctx context.Context, folder string, c Case) (*Result, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		// A report tells nothing of where the folder is.
-		r.Skipped = strings.ReplaceAll(err.Error(), filepath.Clean(folder)+string(filepath.Separator), "")
-		r.Trials = nil
+		r.Skipped, r.Trials = Reason(folder, err), nil
 	}
 	return r, nil
 }
 
+// Reason returns the words of an error without those that tell where the folder is.
+func Reason(folder string, err error) string {
+	return strings.ReplaceAll(err.Error(), filepath.Clean(folder)+string(filepath.Separator), "")
+}
+
 func (r *Result) execute(ctx context.Context, path string, c Case) error {
-	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("%s: %w", path, cause(err))
-	}
-	opt := dataset.Options{}
-	for _, v := range c.Views {
-		opt.Views = append(opt.Views, strconv.Itoa(v))
-	}
-	if c.Index != "" {
-		opt.Index = path + ":" + c.Index
-	}
-	set, err := dataset.Load(ctx, []string{path}, opt)
+	set, err := Load(ctx, path, c.Views, c.Index)
 	if err != nil {
 		return err
 	}
-	r.Samples = set.Views[0].Samples
-	truth, err := dataset.Labels(ctx, path, set.IDs, r.Samples)
-	if err != nil {
-		return err
-	}
-	r.Classes = len(truth.Names)
-	if r.Views == nil {
-		for v := range set.Views {
-			r.Views = append(r.Views, v)
-		}
-	}
+	r.Samples, r.Classes, r.Views = len(set.Labels), set.Classes, set.Numbers
 	if r.K = c.K; r.K == 0 {
 		r.K, r.FromClasses = meanSize(r.Samples, r.Classes), true
 	}
@@ -120,20 +103,59 @@ func (r *Result) execute(ctx context.Context, path string, c Case) error {
 		if err != nil {
 			return err
 		}
-		r.Incomplete = incomplete(views)
+		r.Incomplete = Incomplete(views)
 		start := time.Now()
 		result, err := mvclust.Fit(ctx, views, c.options(r.K, seed))
 		if err != nil {
 			return err
 		}
 		seconds := time.Since(start).Seconds()
-		s, err := score.Compare(truth.Labels, result.Labels)
+		s, err := score.Compare(set.Labels, result.Labels)
 		if err != nil {
 			return err
 		}
 		r.Trials = append(r.Trials, Trial{seed, seconds, s})
 	}
 	return nil
+}
+
+// Set is a set of data with known classes.
+type Set struct {
+	Views []*mvclust.View
+	// Numbers are those of the views in their file, counted from 0.
+	Numbers []int
+	// Labels holds the class of every sample, below Classes.
+	Labels  []int
+	Classes int
+}
+
+// Load reads the views of the given numbers, nil for all, and the classes from the file at
+// path. index is the array that lists the samples of every view, or empty.
+func Load(ctx context.Context, path string, numbers []int, index string) (*Set, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, cause(err))
+	}
+	opt := dataset.Options{}
+	for _, v := range numbers {
+		opt.Views = append(opt.Views, strconv.Itoa(v))
+	}
+	if index != "" {
+		opt.Index = path + ":" + index
+	}
+	set, err := dataset.Load(ctx, []string{path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	truth, err := dataset.Labels(ctx, path, set.IDs, set.Views[0].Samples)
+	if err != nil {
+		return nil, err
+	}
+	if numbers == nil {
+		for v := range set.Views {
+			numbers = append(numbers, v)
+		}
+	}
+	return &Set{set.Views, numbers, truth.Labels, len(truth.Names)}, nil
 }
 
 // options are those of the paper's method.
@@ -181,8 +203,8 @@ func Mask(views []*mvclust.View, missing []float64, seed uint64) ([]*mvclust.Vie
 	return masked, nil
 }
 
-// incomplete counts the samples that lack a view.
-func incomplete(views []*mvclust.View) int {
+// Incomplete counts the samples that lack a view.
+func Incomplete(views []*mvclust.View) int {
 	n := 0
 	for i := range views[0].Samples {
 		for _, v := range views {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust/internal/bench"
+	"github.com/mvclust/mvclust/internal/markdown"
 	"github.com/mvclust/mvclust/internal/suggest"
 )
 
@@ -26,7 +27,7 @@ func newBenchCommand() *cobra.Command {
 		Args:  noSuchCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchSetsCommand(), newBenchPaperCommand(), newBenchSpeedCommand())
+	cmd.AddCommand(newBenchSetsCommand(), newBenchAutoCommand(), newBenchPaperCommand(), newBenchSpeedCommand())
 	return cmd
 }
 
@@ -140,7 +141,7 @@ func (o *benchSetsOptions) cases() ([]bench.Case, error) {
 	}
 	for _, name := range o.names {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("there is no set %q%s; choose among %s", name, suggest.Among(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
+			return nil, errors.New(unknownSet(name, names))
 		}
 	}
 	chosen := slices.DeleteFunc(all, func(c bench.Case) bool {
@@ -153,6 +154,11 @@ func (o *benchSetsOptions) cases() ([]bench.Case, error) {
 		return nil, errors.New("--quick: no file of these sets has at most 1 MiB; leave it out")
 	}
 	return chosen, nil
+}
+
+// unknownSet is the sentence about a name that is none of the sets'.
+func unknownSet(name string, names []string) string {
+	return fmt.Sprintf("there is no set %q%s; choose among %s", name, suggest.Among(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
 }
 
 // command returns the words that the command was given, without a default and
@@ -267,17 +273,12 @@ draw and all others; else the seed is 0. Seconds are those of the clustering, wi
 	var skipped []string
 	for _, c := range r.Cases {
 		if c.Skipped != "" {
-			skipped = append(skipped, fmt.Sprintf("- %s%s: %s\n", cell(c.Set), choices(c.Views, c.Missing, c.Completion), cell(c.Skipped)))
+			skipped = append(skipped, fmt.Sprintf("- %s%s: %s\n", markdown.Text(c.Set), choices(c.Views, c.Missing, c.Completion), markdown.Text(c.Skipped)))
 			continue
 		}
 		rows = append(rows, benchRow(c))
 	}
-	for i, cells := range rows {
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString("|---|---|" + strings.Repeat("---:|", len(cells)-2) + "\n")
-		}
-	}
+	b.WriteString(markdown.Table(rows, 2))
 	if len(skipped) > 0 {
 		b.WriteString("\nSkipped:\n\n" + strings.Join(skipped, ""))
 	}
@@ -298,7 +299,7 @@ func benchRow(c *bench.Result) []string {
 		k += "*"
 	}
 	row := []string{
-		cell(c.Set), views, percent(float64(c.Incomplete)/float64(c.Samples)) + "%",
+		markdown.Text(c.Set), views, percent(float64(c.Incomplete)/float64(c.Samples)) + "%",
 		strconv.Itoa(c.Samples), strconv.Itoa(c.Classes), k,
 	}
 	for _, column := range []struct {
@@ -323,9 +324,4 @@ func benchRow(c *bench.Result) []string {
 		row[6] = strconv.Itoa(c.Trials[0].Scores.Clusters)
 	}
 	return row
-}
-
-// cell makes text harmless in Markdown.
-func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", `\<`, "`", "\\`", "*", `\*`, "_", `\_`).Replace(oneLine(s))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/mvclust/mvclust/internal/markdown"
 )
 
 // Made says what made a page.
@@ -175,7 +177,7 @@ func (r *Report) section(e *Experiment, figures string) section {
 		}
 		rows = append(rows, append(row, number))
 	}
-	s.Table = table(rows, 2)
+	s.Table = markdown.Table(rows, 2)
 	var settled strings.Builder
 	for i, words := range settings {
 		fmt.Fprintf(&settled, "%d. %s\n", i+1, words)
@@ -186,22 +188,6 @@ func (r *Report) section(e *Experiment, figures string) section {
 		s.Figure = fmt.Sprintf("![%s](%s/%s.svg)\n", e.Title, figures, e.ID)
 	}
 	return s
-}
-
-// table writes rows, the first of which is the head, with the given number of columns
-// of text before those of numbers.
-func table(rows [][]string, text int) string {
-	var b strings.Builder
-	for i, cells := range rows {
-		for _, s := range cells {
-			b.WriteString("| " + strings.ReplaceAll(s, "|", `\|`) + " ")
-		}
-		b.WriteString("|\n")
-		if i == 0 {
-			b.WriteString(strings.Repeat("|---", text) + strings.Repeat("|---:", len(cells)-text) + "|\n")
-		}
-	}
-	return b.String()
 }
 
 // settings says how a cell is run.
@@ -360,7 +346,7 @@ which may be up to eight, that holds for %s.
 		fmt.Fprintf(&b, `
 Below the paper by more than %.1f, with the [bounds](#bounds) where they were computed:
 
-%s`, margin, table(append([][]string{{"cell", "metric", "paper", "ours", "difference", "true functions", "true neighbours"}}, below...), 2))
+%s`, margin, markdown.Table(append([][]string{{"cell", "metric", "paper", "ours", "difference", "true functions", "true neighbours"}}, below...), 2))
 	}
 	if missing > 0 {
 		b.WriteString("\n" + f.text("Not computed, as the tables below say of each:", func(cells []string) string {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/mvclust/mvclust/internal/markdown"
 )
 
 // Made says what made the results.
@@ -90,7 +92,7 @@ func (p *page) AimTable() string {
 		}
 		rows = append(rows, []string{a.What, sign + a.write(a.Bound), measured, reached})
 	}
-	return table(rows, 1)
+	return markdown.Table(rows, 1)
 }
 
 // KernelTable is the table of the kernels.
@@ -107,7 +109,7 @@ func (p *page) KernelTable() string {
 		}
 		rows = append(rows, row)
 	}
-	return table(rows, 1)
+	return markdown.Table(rows, 1)
 }
 
 // GraphTable is the table of the exact neighbour graphs.
@@ -123,7 +125,7 @@ func (p *page) GraphTable() string {
 			rows = append(rows, []string{"", peer.Name, digits(peer.Seconds.Best()), digits(peer.Seconds.Median()), strconv.Itoa(len(peer.Seconds)), decimals(peer.Ratio), agreement})
 		}
 	}
-	return table(rows, 2)
+	return markdown.Table(rows, 2)
 }
 
 // CrossingTable is the table of exact against approximate search.
@@ -132,7 +134,7 @@ func (p *page) CrossingTable() string {
 	for _, c := range p.Crossing {
 		rows = append(rows, []string{whole(c.Rows), digits(c.Exact), digits(c.Approximate), decimals(c.Ratio), strconv.FormatFloat(c.Recall, 'f', 4, 64)})
 	}
-	return table(rows, 0)
+	return markdown.Table(rows, 0)
 }
 
 // CrossingPoint says from where on the approximate search is faster.
@@ -169,7 +171,7 @@ func (p *page) RunTable() string {
 	if p.Reference != nil && p.Reference.Exact != nil {
 		add(whole(p.Reference.Samples)+", exact neighbours", p.Reference.Exact)
 	}
-	return table(rows, 1)
+	return markdown.Table(rows, 1)
 }
 
 // searched says how the neighbours were found, and with which recall at the least.
@@ -208,7 +210,7 @@ func (p *page) StageTable() string {
 		all := r.Seconds.Median()
 		rows = append(rows, append(row, digits(max(0, all-r.stage(names...))), digits(all)))
 	}
-	return table(rows, 0)
+	return markdown.Table(rows, 0)
 }
 
 // SpectralScore is the ARI of spectral clustering.
@@ -228,20 +230,7 @@ func (p *page) SmallTable() string {
 		rows = append(rows, []string{"scikit-learn, of the fused graph", digits(s.Spectral.Best()), digits(s.Spectral.Median()),
 			strconv.Itoa(len(s.Spectral)), s.SpectralScore(), "yes"})
 	}
-	return table(rows, 1)
-}
-
-// table writes rows, the first of which is the head, with the given number of columns
-// of text before those of numbers.
-func table(rows [][]string, text int) string {
-	var b strings.Builder
-	for i, cells := range rows {
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString(strings.Repeat("|---", text) + strings.Repeat("|---:", len(cells)-text) + "|\n")
-		}
-	}
-	return b.String()
+	return markdown.Table(rows, 1)
 }
 
 // digits writes a positive number with three digits, or more before the point.
