@@ -174,7 +174,7 @@ func TestLimitMemory(t *testing.T) {
 	const n = 1_000_000
 	dims := []int{128, 128}
 	limit := func(budget size) (int64, error) {
-		release, err := limitMemory(budget, mvclust.Options{}, n, dims)
+		release, err := limitMemory(budget, mvclust.Options{}, n, dims, 0)
 		at := debug.SetMemoryLimit(-1)
 		if err == nil {
 			release()

@@ -243,7 +243,7 @@ func TestSides(t *testing.T) {
 		{"joined", Options{}, []string{f.text("b.csv", "id,x", "p,1", "q,2"), f.text("c.csv", "id,x,y", "r,1,2", "q,2,3")}, "3 [1 2]"},
 	} {
 		told := ""
-		c.opt.Sides = func(samples int, dims []int) error {
+		c.opt.Sides = func(samples int, dims []int, _ int64) error {
 			told = fmt.Sprint(samples, dims)
 			return enough
 		}
