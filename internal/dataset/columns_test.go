@@ -22,11 +22,17 @@ func (f folder) parquet(name string, columns ...parquet.Column) string {
 	return f.write(name, b.Bytes())
 }
 
-func strs(name string, values ...string) parquet.Column { return parquet.Column{Name: name, Data: values} }
+func strs(name string, values ...string) parquet.Column {
+	return parquet.Column{Name: name, Data: values}
+}
 
-func whole(name string, values ...int64) parquet.Column { return parquet.Column{Name: name, Data: values} }
+func whole(name string, values ...int64) parquet.Column {
+	return parquet.Column{Name: name, Data: values}
+}
 
-func reals(name string, values ...float64) parquet.Column { return parquet.Column{Name: name, Data: values} }
+func reals(name string, values ...float64) parquet.Column {
+	return parquet.Column{Name: name, Data: values}
+}
 
 // lists is a column of lists of dims numbers, of which those that begin with NaN are
 // null.

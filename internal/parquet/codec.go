@@ -46,13 +46,26 @@ func unpack(codec format.CompressionCodec, dst, raw []byte, n int) (out []byte, 
 		}
 		return unpacked(codec, dst, err)
 	case format.Zstd:
-		// A window larger than the page is of no use.
-		r, err := zstd.NewReader(bytes.NewReader(raw), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<27))
-		if err != nil {
-			return unpacked(codec, nil, err)
+		options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1 << 27)}
+		if likely { // at once, which is faster
+			r, err := zstd.NewReader(nil, append(options, zstd.WithDecoderMaxMemory(uint64(max(n, 1))))...)
+			if err == nil {
+				defer r.Close()
+				dst, err = r.DecodeAll(raw, sized(dst, n)[:0])
+			}
+			if err == nil && len(dst) != n {
+				err = fmt.Errorf("it stands for %d bytes, where %d are promised", len(dst), n)
+			}
+			// A short page may have been packed with a long one in mind.
+			if !errors.Is(err, zstd.ErrWindowSizeExceeded) && !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+				return unpacked(codec, dst, err)
+			}
 		}
-		defer r.Close()
-		dst, err = readAll(dst, r, n, likely)
+		r, err := zstd.NewReader(bytes.NewReader(raw), options...)
+		if err == nil {
+			defer r.Close()
+			dst, err = readAll(dst, r, n, likely)
+		}
 		return unpacked(codec, dst, err)
 	case format.Gzip:
 		r, err := gzip.NewReader(bytes.NewReader(raw))

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -767,6 +768,30 @@ func (f *failing) ReadAt(p []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// A page by ZSTD may have been packed as part of something longer, of unknown length.
+func TestUnpackStream(t *testing.T) {
+	var packed bytes.Buffer
+	w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(8<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := bytes.Repeat([]byte("page"), 100)
+	for part := range slices.Chunk(want, 7) { // none of which is the last
+		w.Write(part)
+		w.Flush()
+	}
+	w.Close()
+	got, err := unpack(format.Zstd, nil, packed.Bytes(), len(want))
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	for _, n := range []int{len(want) - 1, len(want) + 1} {
+		if _, err := unpack(format.Zstd, nil, packed.Bytes(), n); err == nil {
+			t.Errorf("%d bytes are taken for %d", len(want), n)
+		}
+	}
 }
 
 func TestStructLength(t *testing.T) {
