@@ -178,7 +178,7 @@ func malformedRuns(t *testing.T) []malformed {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	matrix := npyFile(t, values(nil), rows, cols)
 	v73 := []byte(read(t, "..", "mat", "testdata", "v73.mat"))
-	emb, nan := parquetFile(t, ids("s"), nil), float32(math.NaN())
+	emb := parquetFile(t, ids("s"), nil)
 	pair := npzFile(t, named{"view0", []int{rows, cols}, values(nil)}, named{"view1", []int{rows, cols}, values(nil)})
 	mat := mat5("X", rows, cols, values(nil))
 	changed := func(change func(x []float32)) []byte { return npyFile(t, values(change), rows, cols) }

@@ -185,7 +185,7 @@ func TestBadTables(t *testing.T) {
 		{&source{rows: 1}, "holds no column"},
 		{(&source{rows: 0}).add("x", false, x), "holds no row; write one row per sample"},
 		{(&source{rows: 1}).add("x", false, x).add("x", false, x), `has two columns with the name "x"; rename`},
-		{(&source{rows: 1 << 40}).add("x", false, x), "promises 1099511627776 rows, which its 1000 bytes cannot hold"},
+		{(&source{rows: math.MaxInt}).add("x", false, x), "rows, which its 1000 bytes cannot hold"},
 	} {
 		_, err := New(c.s, 1000)
 		wantError(t, err, c.want)
