@@ -109,7 +109,7 @@ func New(src Source, size int64) (*Table, error) {
 	seen := make(map[string]bool, len(t.columns))
 	for k, c := range t.columns {
 		if c.List && c.Kind == array.Text && c.Problem == nil {
-			t.columns[k].Problem = Of("lists of text", "make them lists of numbers, or leave it out")
+			t.columns[k].Problem = Unreadable("lists of text", "make them lists of numbers, or leave it out")
 		}
 		if seen[c.Name] {
 			return nil, fmt.Errorf("has two columns with the name %q; rename one of them", c.Name)
@@ -578,7 +578,7 @@ func Numbers[T array.Number](b []byte, n int) []T {
 	return out
 }
 
-// Of returns words for the type of a column that cannot be read.
-func Of(kind, remedy string) error {
+// Unreadable says of a column that it holds what cannot be read, and what to do.
+func Unreadable(kind, remedy string) error {
 	return fmt.Errorf("holds %s, which cannot be read; %s", kind, cmp.Or(remedy, "cast it to numbers or text, or leave it out"))
 }

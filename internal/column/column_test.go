@@ -83,7 +83,7 @@ func TestTable(t *testing.T) {
 	s.add("emb", true, one([]float32{1, 2, 3, 4}, 2, Null, 2))
 	s.add("n", false, one([]uint8{1, 0, 1}, 1, 1, 1))
 	s.add("tokens", true, one([]int64{1, 2, 3, 4, 5, 6}, 2, 2, 2))
-	s.columns = append(s.columns, Info{Name: "day", Kind: array.Text, Problem: Of("dates", "")})
+	s.columns = append(s.columns, Info{Name: "day", Kind: array.Text, Problem: Unreadable("dates", "")})
 	s.chunks = append(s.chunks, nil)
 	tab := mustNew(t, s)
 

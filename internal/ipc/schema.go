@@ -246,17 +246,17 @@ func (f *node) info() column.Info {
 	switch {
 	case of.isText():
 	case of.encoded:
-		c.Problem = column.Of("values of the type dictionary, though not of text", "")
+		c.Problem = column.Unreadable("values of the type dictionary, though not of text", "")
 	case of.kind == floatType:
 		c.Kind = array.Float
 	case of.kind == intType, of.kind == boolType:
 		c.Kind = array.Int
 	case of.kind == recordType:
-		c.Problem = column.Of("records of several fields", "make each field a column of its own")
+		c.Problem = column.Unreadable("records of several fields", "make each field a column of its own")
 	case of.isList():
-		c.Problem = column.Of("lists of lists", "make them lists of numbers, one per row")
+		c.Problem = column.Unreadable("lists of lists", "make them lists of numbers, one per row")
 	default:
-		c.Problem = column.Of("values of the type "+typeNames[of.kind], "")
+		c.Problem = column.Unreadable("values of the type "+typeNames[of.kind], "")
 	}
 	return c
 }

@@ -21,9 +21,10 @@ type scan struct {
 	// take takes the rows, and stop is what it returned.
 	take func(column.Chunk) error
 	stop error
-	// row is the number of rows so far, and null says that the last one is.
-	row  int
-	null bool
+	// row is the number of rows so far. The last one is null, or has ended because it
+	// is or is empty.
+	row         int
+	null, ended bool
 	// fault says that the last row was counted as malformed.
 	fault bool
 
@@ -395,20 +396,20 @@ func (s *scan) assemble(n int, whole bool) (column.Chunk, error) {
 		switch {
 		case begins && d >= l.element:
 			lengths = append(lengths, 1)
-			s.null = false
+			s.null, s.ended = false, false
 		case begins && d == l.element-1 && d > 0: // else the list cannot be null, and is empty instead
 			lengths = append(lengths, 0)
-			s.null = false
+			s.null, s.ended = false, true
 		case begins:
 			lengths = append(lengths, column.Null)
-			s.null, s.fault = true, false
+			s.null, s.ended, s.fault = true, true, false
 		case d < l.element && s.null:
 			if !s.fault {
 				s.f.malformed[s.k]++
 			}
 			s.fault = true
 			continue
-		case d < l.element || s.null:
+		case d < l.element || s.ended:
 			return c, damagedf("a list goes on that was at its end")
 		case len(lengths) == 0:
 			lengths = append(lengths, 1)

@@ -34,7 +34,7 @@ const (
 	// encrypted is the mark of files of which even the footer is.
 	encrypted = "PARE"
 	// maxFooter bounds the footer, which grows with columns times row groups.
-	maxFooter = 256 << 20
+	maxFooter = 64 << 20
 )
 
 var errDamaged = errors.New("is damaged")
@@ -252,7 +252,7 @@ func newLeaf(e []format.SchemaElement) leaf {
 			l.element = l.maxDef
 		}
 		if one := e[i].NumChildren.V == 1; i < len(e)-1 && !one {
-			l.Problem = column.Of("records of several fields", "make each field a column of its own")
+			l.Problem = column.Unreadable("records of several fields", "make each field a column of its own")
 			return l
 		}
 	}
@@ -260,9 +260,9 @@ func newLeaf(e []format.SchemaElement) leaf {
 	l.List = l.maxRep == 1
 	switch {
 	case l.maxRep > 1:
-		l.Problem = column.Of("lists of lists", "make them lists of numbers, one per row")
+		l.Problem = column.Unreadable("lists of lists", "make them lists of numbers, one per row")
 	case len(e) > 1 && !isList(e):
-		l.Problem = column.Of("records", "make each field a column of its own")
+		l.Problem = column.Unreadable("records", "make each field a column of its own")
 	default:
 		l.setType(value)
 	}
@@ -320,7 +320,7 @@ func (l *leaf) setType(e *format.SchemaElement) {
 	}
 	if !e.Type.Valid || l.Kind != array.Text && !number || l.Kind == array.Text && !text {
 		l.Kind = array.Text
-		l.Problem = column.Of("values of the type "+strings.ToLower(name), "")
+		l.Problem = column.Unreadable("values of the type "+strings.ToLower(name), "")
 	}
 }
 

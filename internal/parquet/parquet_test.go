@@ -468,6 +468,7 @@ func TestAssemble(t *testing.T) {
 		{"null with elements over pages", []page{{[]uint8{0, 1}, []uint8{0, 0}}, {[]uint8{1, 0, 1, 1}, []uint8{0, 3, 3, 3}}}, "[-1] [3]", "", 1},
 		{"two of them", []page{{[]uint8{0, 1, 0, 1}, []uint8{0, 0, 0, 0}}}, "[-1 -1]", "", 2},
 		{"elements of null that are there", []page{{[]uint8{0, 1}, []uint8{0, 3}}}, "", "a list goes on that was at its end", 0},
+		{"elements of an empty list", []page{{[]uint8{0, 1}, []uint8{1, 3}}}, "", "a list goes on that was at its end", 0},
 		{"null within a list", []page{{[]uint8{0, 1}, []uint8{3, 0}}}, "", "a list goes on that was at its end", 0},
 		{"a page within no row", []page{{[]uint8{1, 0}, []uint8{3, 3}}}, "", "a page begins within a row", 0},
 		{"a null element", []page{{[]uint8{0, 1}, []uint8{3, 2}}}, "", "row 0 (counted from 0) of the column \"emb\" has a null", 0},

@@ -34,6 +34,10 @@ const (
 	thriftRecord
 )
 
+// leastRecord is how many bytes the least record of a list takes, one that holds an
+// empty one. What is made of a record may take hundreds.
+const leastRecord = 3
+
 // scanner walks over values.
 type scanner struct{ rest []byte }
 
@@ -124,6 +128,9 @@ func (s *scanner) value(kind byte, depth int) error {
 			if n, err = s.length(); err != nil {
 				return err
 			}
+		}
+		if b&15 == thriftRecord && n > len(s.rest)/leastRecord {
+			return errShort
 		}
 		for range n {
 			if err := s.value(b&15, depth+1); err != nil {
