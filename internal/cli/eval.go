@@ -22,10 +22,10 @@ type evalOptions struct {
 func newEvalCommand() *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
-		Use:   "eval --truth T LABELS.csv",
+		Use:   "eval --truth T LABELS",
 		Short: "Score a clustering against the known classes",
-		Long: `eval compares a clustering, such as labels.csv from "mvclust fit", with the known
-classes. Both are FILE or FILE:NAME, of any format that fit reads. The samples
+		Long: `eval compares a clustering, such as labels.csv or labels.parquet from "mvclust
+fit", with the known classes. Both are FILE or FILE:NAME, of any format that fit reads. The samples
 are matched by their ids where both files have them, and else by their order.
 
 The scores are precision, recall and F over the pairs of samples and after

@@ -21,6 +21,7 @@ import (
 type fitOptions struct {
 	sources    []string
 	output     string
+	format     string
 	views      []string
 	id         string
 	index      string
@@ -43,10 +44,11 @@ func newFitCommand() *cobra.Command {
 		Short: "Cluster samples",
 		Long: `fit clusters samples that are described in one or more views.
 
-A VIEW is a file, or FILE:NAME for one array of it: .npy, .npz, .mat (version 5
-to 7.3), .csv or .tsv. A file that holds several views (view0, view1, ...; X1, X2,
-...; a cell array X or data) gives them all, in order. Every view has one row per
-sample; a row that is NaN throughout says that the sample lacks the view.
+A VIEW is a file, or FILE:NAME for one array or column of it: .npy, .npz, .mat
+(version 5 to 7.3), .parquet, .arrow, .feather, .csv or .tsv. A file that holds
+several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns of
+lists of numbers) gives them all, in order. Every view has one row per sample; a row
+that is null or NaN throughout says that the sample lacks the view.
 
 Two files are written to the output folder, each whole or not at all:
 
@@ -59,7 +61,8 @@ Two files are written to the output folder, each whole or not at all:
                 x max(0, (own - next) / (own + next)),
               with own and next the sums of the sample's link probabilities P to
               its cluster and to the next best one. It is 0 for a sample that is
-              alone.
+              alone. With --format parquet it is labels.parquet, with the same
+              columns.
   run.json    what was read, the settings, the probability functions, what every
               stage did and every choice that was made, with the scores where
               --truth is given.
@@ -71,6 +74,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 		Example: `  mvclust fit view1.npy view2.npy
   mvclust fit data.mat:X --truth data.mat:gt
   mvclust fit images.csv text.csv --id name --metric l2,cosine -o out
+  mvclust fit data.parquet:image data.parquet:text --format parquet
   mvclust fit data.npz --views 0,2 --preset paper --neighbors 50 --param epochs=500`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -89,8 +93,9 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.output, "output", "o", "mvclust-out", "folder `DIR` for the results, made where it is missing")
+	f.StringVar(&o.format, "format", "csv", "`NAME` of the format of the labels, csv or parquet: labels.csv or labels.parquet")
 	f.StringSliceVar(&o.views, "views", nil, "`LIST` of the views to use, by number from 0 or by name, with commas between (default all)")
-	f.StringVar(&o.id, "id", "", "`COLUMN` of csv and tsv files that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or a first column without a name)")
+	f.StringVar(&o.id, "id", "", "`COLUMN` of tables that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or one that has the names of rows)")
 	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1, or of a matrix of 0 and 1 with a column per view")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto, which decides by itself what data need, or paper, the published method")
@@ -146,6 +151,14 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if err != nil {
 		return err
 	}
+	labels, other := "labels.csv", "labels.parquet"
+	switch o.format {
+	case "csv":
+	case "parquet":
+		labels, other = other, labels
+	default:
+		return fmt.Errorf("--format: there is no format %q of labels; choose csv or parquet", o.format)
+	}
 	dir, err := openFolder(ctx, o.output)
 	if err != nil {
 		return err
@@ -162,8 +175,8 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	}()
 	set, err := dataset.Load(ctx, o.sources, dataset.Options{
 		Views: o.views, ID: o.id, Index: o.index,
-		Sides: func(samples int, dims []int) (err error) {
-			release, err = limitMemory(o.memory, opt, samples, dims)
+		Sides: func(samples int, dims []int, scratch int64) (err error) {
+			release, err = limitMemory(o.memory, opt, samples, dims, scratch)
 			return explain(err, o.sources, &dataset.Set{})
 		},
 		Progress: func(done, total int64) { p.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
@@ -190,10 +203,13 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if truth != nil {
 		inputs = append(inputs, truth.File.Path)
 	}
-	for _, name := range []string{"labels.csv", "run.json"} {
+	for _, name := range []string{labels, "run.json"} {
 		if err := dir.spare(name, inputs); err != nil {
 			return err
 		}
+	}
+	if dir.has(other) && dir.spare(other, inputs) == nil {
+		p.note(fmt.Sprintf("%s is of an earlier run, and stays as it is", filepath.Join(o.output, other)))
 	}
 
 	opt.Progress = func(s mvclust.Progress) {
@@ -205,6 +221,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		return explain(err, o.sources, set)
 	}
 	r := newRunReport(&o, set, readingTook, result)
+	r.Labels = labels
 	r.Started = started.UTC().Truncate(time.Millisecond)
 	for _, note := range r.Notes[len(set.Notes):] {
 		p.note(note)
@@ -217,7 +234,10 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		r.Inputs.Truth, r.Scores = &truth.File, &s
 	}
 
-	err = dir.stage(ctx, "labels.csv", func(w io.Writer) error {
+	err = dir.stage(ctx, labels, func(w io.Writer) error {
+		if o.format == "parquet" {
+			return dataset.WriteLabels(w, set.IDs, result.Labels, result.Confidence)
+		}
 		return writeLabels(w, set.IDs, result)
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func quickOptions(dir string) fitOptions {
 	data := filepath.Join(dir, "synth.npz")
 	return fitOptions{
 		sources: []string{data}, output: filepath.Join(dir, "out"), truth: data + ":labels",
-		preset: "auto", neighbours: 20, metrics: []string{"cosine"}, params: []string{"epochs=20"},
+		preset: "auto", format: "csv", neighbours: 20, metrics: []string{"cosine"}, params: []string{"epochs=20"},
 	}
 }
 

@@ -88,6 +88,12 @@ func (f *folder) spare(name string, inputs []string) error {
 	return nil
 }
 
+// has reports whether there is a file of the given name already.
+func (f *folder) has(name string) bool {
+	_, err := os.Stat(filepath.Join(f.path, name))
+	return err == nil
+}
+
 // stage writes a file under a passing name, safely on the disk. commit gives it
 // its own.
 func (f *folder) stage(ctx context.Context, name string, content func(io.Writer) error) error {

@@ -120,10 +120,12 @@ func small(t *testing.T, dir string) {
 	}
 }
 
-// large writes dir/synth.npz: so many samples in 2 views of 64 dimensions.
-func large(t *testing.T, dir string, samples int) {
+// large writes dir/synth.npz, or as more flags say: so many samples in 2 views of 64
+// dimensions.
+func large(t *testing.T, dir string, samples int, more ...string) {
 	t.Helper()
-	err := run(t.Context(), []string{"synth", "-o", dir, "--samples", strconv.Itoa(samples), "--classes", strconv.Itoa(samples / 50), "--dims", "64", "--noise", "0.5"}, new(bytes.Buffer), new(bytes.Buffer))
+	args := []string{"synth", "-o", dir, "--samples", strconv.Itoa(samples), "--classes", strconv.Itoa(samples / 50), "--dims", "64", "--noise", "0.5"}
+	err := run(t.Context(), append(args, more...), new(bytes.Buffer), new(bytes.Buffer))
 	if err != nil {
 		t.Fatal(err)
 	}

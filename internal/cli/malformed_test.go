@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/parquet"
 )
 
 const (
@@ -52,6 +53,25 @@ func npyHeader(header string, payload int) []byte {
 	b = append(b, header+"\n"...)
 	return append(b, make([]byte, payload)...)
 }
+
+// parquetFile returns a Parquet file with a column of ids and one of lists.
+func parquetFile(t *testing.T, id func(i int) string, change func(x []float32)) []byte {
+	t.Helper()
+	var names []string
+	for i := range rows {
+		names = append(names, id(i))
+	}
+	var b bytes.Buffer
+	err := parquet.Write(&b, parquet.Column{Name: "id", Data: names},
+		parquet.Column{Name: "emb", Data: parquet.Lists{Dims: cols, Data: values(change), Has: func(int) bool { return true }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// ids returns names with a number.
+func ids(name string) func(i int) string { return func(i int) string { return fmt.Sprint(name, i) } }
 
 type named struct {
 	name  string
@@ -158,6 +178,7 @@ func malformedRuns(t *testing.T) []malformed {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	matrix := npyFile(t, values(nil), rows, cols)
 	v73 := []byte(read(t, "..", "mat", "testdata", "v73.mat"))
+	emb := parquetFile(t, ids("s"), nil)
 	pair := npzFile(t, named{"view0", []int{rows, cols}, values(nil)}, named{"view1", []int{rows, cols}, values(nil)})
 	mat := mat5("X", rows, cols, values(nil))
 	changed := func(change func(x []float32)) []byte { return npyFile(t, values(change), rows, cols) }
@@ -221,6 +242,26 @@ func malformedRuns(t *testing.T) []malformed {
 		{"mat 7.3 cut at the end", v73[:len(v73)-1], fit("bad.mat:grid"), []string{"bad.mat"}},
 		{"mat 7.3 without the name", v73, fit("bad.mat:gird"), []string{"bad.mat", "gird", "grid"}},
 		{"mat 7.3 of text", v73, fit("bad.mat:word"), []string{"bad.mat", "word"}},
+
+		// Parquet and Arrow.
+		{"parquet empty", nil, nil, []string{"bad.parquet", "too short", "copy it again"}},
+		{"parquet cut in the middle", emb[:len(emb)/2], nil, []string{"bad.parquet", "truncated"}},
+		{"parquet cut at the end", emb[:len(emb)-1], nil, []string{"bad.parquet", "truncated"}},
+		{"parquet with a long footer", append(slices.Clone(emb[:len(emb)-8]), "\xff\xff\xff\x7fPAR1"...), nil, []string{"bad.parquet", "footer of 2147483647 bytes"}},
+		{"parquet encrypted", append([]byte("PARE"), emb[4:]...), nil, []string{"bad.parquet", "encrypted"}},
+		{"parquet with NaN in a row", parquetFile(t, ids("s"), func(x []float32) { x[3*cols+1] = nan }), nil, []string{"bad.parquet:emb", "s3", "NaN"}},
+		{"parquet with Inf", parquetFile(t, ids("s"), func(x []float32) { x[3*cols+1] = float32(math.Inf(1)) }), nil, []string{"bad.parquet:emb", "s3"}},
+		{"parquet with an id twice", parquetFile(t, func(int) string { return "same" }, nil), nil, []string{"bad.parquet", "rows 0 and 1", "same"}},
+		{"parquet with an empty id", parquetFile(t, func(i int) string { return strings.Repeat("s", i) }, nil), nil, []string{"bad.parquet", "row 0", "empty id"}},
+		{"parquet constant", parquetFile(t, ids("s"), func(x []float32) { fill(x, 1) }), nil, []string{"bad.parquet:emb", "constant"}},
+		{"parquet without the column", emb, fit("bad.parquet:text"), []string{"bad.parquet", "text", "id and emb"}},
+		{"parquet by a column of single values", emb, fit("bad.parquet:id"), []string{"bad.parquet", "single", "leave out its name"}},
+		{"parquet without the id column", emb, fit("bad.parquet", "--id", "name"), []string{"--id name", "column"}},
+		{"parquet truth of lists", emb, fit("good.npy", "--truth", "bad.parquet:emb"), []string{"bad.parquet", "emb", "single values"}},
+		{"arrow empty", nil, nil, []string{"bad.arrow", "empty"}},
+		{"arrow cut at the end", []byte("ARROW1\x00\x00\xff\xff\xff\xff"), nil, []string{"bad.arrow", "damaged"}},
+		{"arrow of another kind", []byte("remember the milk\n"), nil, []string{"bad.arrow", "damaged"}},
+		{"feather of version 1", []byte("FEA1....FEA1"), nil, []string{"bad.feather", "version 2"}},
 
 		// Tables.
 		{"csv empty", nil, nil, []string{"bad.csv", "empty"}},

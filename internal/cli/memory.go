@@ -93,14 +93,18 @@ const (
 )
 
 // limitMemory holds the process to the budget, or to what the run needs where there
-// is no budget, until release is called. A run that needs more than the budget is an
-// error.
-func limitMemory(budget size, opt mvclust.Options, samples int, dims []int) (release func(), err error) {
+// is no budget, until release is called. Reading takes scratch bytes at most beside
+// the views. A run that needs more than the budget is an error.
+func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scratch int64) (release func(), err error) {
 	fit, err := opt.Footprint(samples, dims)
 	if err != nil {
 		return nil, err
 	}
-	need := size(max(fit+program+perSample*int64(samples), leastMemory))
+	reading := scratch
+	for _, d := range dims {
+		reading += 4 * int64(samples) * int64(d)
+	}
+	need := size(max(max(fit, reading)+program+perSample*int64(samples), leastMemory))
 	limit := need
 	if budget > 0 {
 		limit = budget

@@ -126,44 +126,46 @@ func TestMemoryKept(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a process takes")
 	}
-	dir := t.TempDir()
-	large(t, dir, 20_000)
-	refused := command(t, dir, "fit", "synth.npz", "--quiet", "--memory", "1MiB")
-	_, remedy, _ := strings.Cut(refused.stderr, "give --memory ")
-	remedy, _, _ = strings.Cut(remedy, ",")
-	var budget size
-	if err := budget.Set(remedy); err != nil {
-		t.Fatalf("%q: %v", refused.stderr, err)
-	}
-	cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--quiet", "--memory", remedy, "-o", "out")
-	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	peak := size(0)
-	for running := true; running; {
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Fatal(err)
-			}
-			running = false
-		case <-time.After(5 * time.Millisecond):
-			// The most so far, of this program alone: what wait tells counts its parent in.
-			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-			_, most, _ := strings.Cut(string(status), "\nVmHWM:")
-			most, _, _ = strings.Cut(most, " kB")
-			if kilobytes, err := strconv.ParseInt(strings.TrimSpace(most), 10, 64); err == nil {
-				peak = max(peak, size(kilobytes<<10))
+	for _, format := range []string{"npz", "parquet"} {
+		dir := t.TempDir()
+		large(t, dir, 20_000, "--format", format)
+		refused := command(t, dir, "fit", "synth."+format, "--quiet", "--memory", "1MiB")
+		_, remedy, _ := strings.Cut(refused.stderr, "give --memory ")
+		remedy, _, _ = strings.Cut(remedy, ",")
+		var budget size
+		if err := budget.Set(remedy); err != nil {
+			t.Fatalf("%q: %v", refused.stderr, err)
+		}
+		cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth."+format, "--quiet", "--memory", remedy, "-o", "out")
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		peak := size(0)
+		for running := true; running; {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Fatal(err)
+				}
+				running = false
+			case <-time.After(5 * time.Millisecond):
+				// The most so far, of this program alone: what wait tells counts its parent in.
+				status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+				_, most, _ := strings.Cut(string(status), "\nVmHWM:")
+				most, _, _ = strings.Cut(most, " kB")
+				if kilobytes, err := strconv.ParseInt(strings.TrimSpace(most), 10, 64); err == nil {
+					peak = max(peak, size(kilobytes<<10))
+				}
 			}
 		}
+		if peak > budget || peak < 2*4*20_000*64 {
+			t.Errorf("it took %s of %s", &peak, &budget)
+		}
+		wantNames(t, filepath.Join(dir, "out"), "labels.csv", "run.json")
 	}
-	if peak > budget || peak < 2*4*20_000*64 {
-		t.Errorf("it took %s of %s", &peak, &budget)
-	}
-	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "run.json")
 }
 
 // The limit is that of the budget, or of the need; a need beyond the budget is
@@ -174,7 +176,7 @@ func TestLimitMemory(t *testing.T) {
 	const n = 1_000_000
 	dims := []int{128, 128}
 	limit := func(budget size) (int64, error) {
-		release, err := limitMemory(budget, mvclust.Options{}, n, dims)
+		release, err := limitMemory(budget, mvclust.Options{}, n, dims, 0)
 		at := debug.SetMemoryLimit(-1)
 		if err == nil {
 			release()

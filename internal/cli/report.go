@@ -51,6 +51,7 @@ type runReport struct {
 	Edges     int           `json:"edges"`
 	Partition partReport    `json:"partition"`
 
+	Labels     string         `json:"labels"` // the file that they are in
 	Clusters   int            `json:"clusters"`
 	Singletons int            `json:"singletons"`
 	Sizes      []int          `json:"sizes"` // of the largest clusters
@@ -263,7 +264,7 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 	if r.Scores != nil {
 		b.WriteString(scoreTable(r.Scores) + "\n")
 	}
-	fmt.Fprintf(&b, "labels.csv and run.json are in %s (%.1f s)\n", folder, r.Seconds)
+	fmt.Fprintf(&b, "%s and run.json are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -15,6 +15,7 @@ import (
 
 type synthOptions struct {
 	output  string
+	format  string
 	samples positive
 	classes positive
 	views   positive
@@ -32,6 +33,7 @@ type synthReport struct {
 	Smallest int         `json:"smallest_class"`
 	Seed     uint64      `json:"seed"`
 	Views    []synthView `json:"views"`
+	truth    string      // the name of the labels
 }
 
 type synthView struct {
@@ -47,7 +49,9 @@ func newSynthCommand() *cobra.Command {
 		Short: "Write a synthetic data set whose classes are known",
 		Long: `synth writes synth.npz, which fit reads as it stands: the arrays view0, view1, ...
 with one row per sample, NaN throughout where the sample lacks the view, and
-labels, the class of each sample. Each outlier is a class of its own.
+labels, the class of each sample. Each outlier is a class of its own. With --format
+parquet it is synth.parquet, with the columns id, the row counted from 0; view0,
+view1, ..., lists of numbers, null where the sample lacks the view; and label.
 
 A class has a centre m in a space of 16 dimensions that all views look at, each
 through a matrix W of its own. Sample i appears in view v as
@@ -60,7 +64,8 @@ each. Half of the variance of either lies in 4 directions that belong to the
 class. All of it is Gaussian. The same flags make the same file.`,
 		Example: `  mvclust synth -o data --samples 5000 --classes 100 --imbalance 1 --missing 0.3
   mvclust synth -o data --views 3 --dims 64,32,16 --noise 1,1,2 --dependence 0.5
-  mvclust fit data/synth.npz --truth data/synth.npz:labels`,
+  mvclust fit data/synth.npz --truth data/synth.npz:labels
+  mvclust synth -o data --format parquet`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return synthFunc(cmd.Context(), cmd.OutOrStdout(), o)
@@ -68,7 +73,8 @@ class. All of it is Gaussian. The same flags make the same file.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.output, "output", "o", "mvclust-synth", "folder `DIR` for synth.npz, made where it is missing")
+	f.StringVarP(&o.output, "output", "o", "mvclust-synth", "folder `DIR` for the file, made where it is missing")
+	f.StringVar(&o.format, "format", "npz", "`NAME` of the format, npz or parquet: synth.npz or synth.parquet")
 	f.Var(&o.samples, "samples", "`NUMBER` of samples, outliers included")
 	f.Var(&o.classes, "classes", "`NUMBER` of classes, outliers not counted")
 	f.Var(&o.views, "views", "`NUMBER` of views")
@@ -85,14 +91,23 @@ class. All of it is Gaussian. The same flags make the same file.`,
 	return cmd
 }
 
-// synthFunc writes synth.npz and prints what is in it to out.
+// synthFunc writes the data and prints what is in them to out.
 func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
+	write, truth := dataset.Write, "labels"
+	switch o.format {
+	case "npz":
+	case "parquet":
+		write, truth = dataset.WriteParquet, "label"
+	default:
+		return fmt.Errorf("--format: there is no format %q of data; choose npz or parquet", o.format)
+	}
+	name := "synth." + o.format
 	dir, err := openFolder(ctx, o.output)
 	if err != nil {
 		return err
 	}
 	defer dir.close()
-	if err := dir.spare("synth.npz", nil); err != nil {
+	if err := dir.spare(name, nil); err != nil {
 		return err
 	}
 	cfg := o.config
@@ -101,8 +116,8 @@ func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
 	if err != nil {
 		return err
 	}
-	err = dir.stage(ctx, "synth.npz", func(w io.Writer) error {
-		return dataset.Write(w, set.Views, set.Labels)
+	err = dir.stage(ctx, name, func(w io.Writer) error {
+		return write(w, set.Views, set.Labels)
 	})
 	if err != nil {
 		return err
@@ -111,7 +126,7 @@ func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
 		return err
 	}
 	r := newSynthReport(cfg, set)
-	r.File = filepath.Join(o.output, "synth.npz")
+	r.File, r.truth = filepath.Join(o.output, name), truth
 	if o.json {
 		return printJSON(out, r)
 	}
@@ -172,7 +187,7 @@ func (r *synthReport) summarise(out io.Writer) error {
 	for _, v := range r.Views {
 		fmt.Fprintf(&b, "  %s: %s, %s%% of the samples lack it\n", v.Name, count(v.Dims, "dimension"), percent(1-float64(v.Present)/float64(r.Samples)))
 	}
-	fmt.Fprintf(&b, "\nview0 to view%d and labels are in %s\n", len(r.Views)-1, r.File)
+	fmt.Fprintf(&b, "\nview0 to view%d and %s are in %s\n", len(r.Views)-1, r.truth, r.File)
 	_, err := io.WriteString(out, b.String())
 	return printing(err)
 }

@@ -20,9 +20,13 @@ type candidate struct {
 	index int // among the arrays of src
 	info  array.Info
 	name  string // for messages
-	// exclude lists the columns of a table that are not part of the view.
+	// whole says that the view is the numbers of a table, save for the columns
+	// that exclude lists.
+	whole   bool
 	exclude []string
-	// ids are those of a table's rows, or nil; places are the samples with them.
+	// key is the column of a table that holds its ids, or empty; ids are those of
+	// its rows, or nil; places are the samples with them.
+	key    string
 	ids    []string
 	places []int
 	// fixed says that the samples cannot be the columns.
@@ -36,10 +40,12 @@ func (s *source) base() string { return filepath.Base(s.path) }
 
 // views returns the views of a file and the names of what it holds besides.
 func (s *source) views(name, id string) (found []*candidate, passed []string, err error) {
-	if s.table != nil {
-		if name != "" {
-			return nil, nil, fmt.Errorf("a table is one view as a whole; leave out %q", ":"+name)
-		}
+	switch {
+	case s.columns != nil && (name != "" || len(s.embeddings()) > 0):
+		return s.listViews(name, id)
+	case s.table != nil && name != "":
+		return nil, nil, fmt.Errorf("a table is one view as a whole; leave out %q", ":"+name)
+	case s.table != nil:
 		c, passed, err := s.tableView(id)
 		return []*candidate{c}, passed, err
 	}
@@ -62,23 +68,75 @@ func (s *source) views(name, id string) (found []*candidate, passed []string, er
 	return found, passed, nil
 }
 
-// tableView returns the view that a table is, and the columns it leaves out.
+// embeddings returns the columns of lists that are views without being named.
+func (s *source) embeddings() []string {
+	return keep(s.columns.Embeddings(), func(name string) bool {
+		return !isLabelName(name) && !isIndexName(name) && !isIDName(name)
+	})
+}
+
+// listViews returns the views that columns of lists are: the one called name, or
+// all, and the columns it leaves out.
+func (s *source) listViews(name, id string) (found []*candidate, passed []string, err error) {
+	views := s.embeddings()
+	if name != "" {
+		if !slices.Contains(s.columns.Columns(), name) {
+			return nil, nil, fmt.Errorf("holds no column %q, only %s; name one of these", name, list(s.columns.Columns()))
+		}
+		views = []string{name}
+	}
+	key, ids, err := s.tableIDs(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, view := range views {
+		i := s.columns.Array(view)
+		c := &candidate{src: s, index: i, name: s.base() + ":" + view, key: key, ids: ids, fixed: true}
+		dims, err := s.columns.Dims(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.info = s.Arrays()[i]
+		c.info.Shape = []int{c.info.Shape[0], dims}
+		found = append(found, c)
+	}
+	if name == "" {
+		passed = keep(s.columns.Columns(), func(name string) bool { return name != key && !slices.Contains(views, name) })
+	}
+	return found, passed, nil
+}
+
+// tableIDs returns the column of a table that holds its ids, which is that called id
+// if there is one, or "", and the ids.
+func (s *source) tableIDs(id string) (key string, ids []string, err error) {
+	key = s.table.ID()
+	if slices.Contains(s.table.Columns(), id) {
+		key = id
+	}
+	if key != "" && key != s.key {
+		if s.keys, err = s.ids(key); err != nil {
+			return "", nil, err
+		}
+		s.key = key
+	}
+	return key, s.keys, nil
+}
+
+// tableView returns the view that the numbers of a table are, and the columns it
+// leaves out.
 func (s *source) tableView(id string) (*candidate, []string, error) {
 	names := s.table.Columns()
-	c := &candidate{src: s, name: s.base()}
+	c := &candidate{src: s, name: s.base(), whole: true, fixed: s.columns != nil}
 	for k, name := range names {
 		// Only a header gives other names, and under it are the samples.
 		c.fixed = c.fixed || name != "col"+strconv.Itoa(k)
 	}
-	column := s.table.ID()
-	if slices.Contains(names, id) {
-		column = id
+	var err error
+	if c.key, c.ids, err = s.tableIDs(id); err != nil {
+		return nil, nil, err
 	}
+	column := c.key
 	if column != "" {
-		var err error
-		if c.ids, err = s.ids(column); err != nil {
-			return nil, nil, err
-		}
 		c.fixed, c.exclude = true, []string{column}
 	}
 	var passed []string
@@ -86,7 +144,7 @@ func (s *source) tableView(id string) (*candidate, []string, error) {
 	for _, info := range s.Arrays() {
 		switch name := info.Name; {
 		case name == "", name == column:
-		case name == s.table.ID(), info.Kind == array.Text:
+		case name == s.table.ID(), info.Kind == array.Text, len(info.Shape) > 1:
 			passed = append(passed, name)
 		case isLabelName(name) && !(plain(name) == "y" && isPlane(names)):
 			passed = append(passed, name)
@@ -96,6 +154,9 @@ func (s *source) tableView(id string) (*candidate, []string, error) {
 		}
 	}
 	if dims == 0 {
+		if s.columns != nil {
+			return nil, nil, fmt.Errorf("holds no column of numbers or of lists of floating-point numbers besides ids and labels, only %s; cast one to such, or name a column of lists of whole numbers by FILE:NAME", list(names))
+		}
 		return nil, nil, errors.New("holds no column of numbers besides ids and labels; check its separator and its decimal points")
 	}
 	c.info.Shape = []int{s.Arrays()[0].Shape[0], dims}
@@ -157,6 +218,19 @@ func (c *candidate) sides() (samples, dims int) {
 	return c.info.Shape[0], c.info.Shape[1]
 }
 
+// scratch returns how many bytes the reading of the values takes at most beside
+// them, where that is known.
+func (c *candidate) scratch() (int64, error) {
+	if c.src.columns == nil {
+		return 0, nil
+	}
+	n, err := c.src.columns.Scratch(c.index)
+	if err != nil {
+		return 0, c.src.fail(err)
+	}
+	return n, nil
+}
+
 // view reads the values. The samples that are not present lack the view,
 // whatever the file holds for them; nil says nothing.
 func (c *candidate) view(present []bool) (*view.View, error) {
@@ -165,7 +239,7 @@ func (c *candidate) view(present []bool) (*view.View, error) {
 	switch {
 	case c.columns != c.info.ColumnMajor: // columns stored as such are rows already
 		data, err = c.src.Turned(c.index)
-	case c.src.table != nil:
+	case c.whole:
 		data, _, err = c.src.table.Matrix(c.exclude...)
 	default:
 		data, err = c.src.Float32(c.index)
@@ -201,11 +275,13 @@ func (c *candidate) explain(err error, ids []string) error {
 	return &told
 }
 
+// stays reports whether the rows are the samples, n in number, in their order.
+func (c *candidate) stays(n int) bool {
+	return c.places == nil || n == len(c.places) && slices.IsSorted(c.places)
+}
+
 // spread returns the view of n samples in which row i of v is sample places[i].
 func spread(v *view.View, places []int, n int) *view.View {
-	if n == v.Samples && slices.IsSorted(places) {
-		return v
-	}
 	out := &view.View{Name: v.Name, Samples: n, Dims: v.Dims, Data: make([]float32, n*v.Dims), Present: make([]bool, n)}
 	for i, at := range places {
 		copy(out.Row(at), v.Row(i))

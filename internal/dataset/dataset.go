@@ -10,6 +10,8 @@
 //	                   the only matrix of numbers; labels, Y, gt, truelabel,
 //	                   gnd, index and their like are passed over, and so are
 //	                   vectors and single numbers beside a matrix
+//	.parquet, .arrow,  the columns that hold lists of floating-point numbers; if there
+//	.feather           is none, the view of the numbers, as for .csv
 //	.csv, .tsv, .txt   one view: the columns of numbers, without those of ids and
 //	                   of labels
 //
@@ -30,11 +32,12 @@
 //
 // Where several tables have ids, the samples are the union of these, in order of
 // first appearance, and a sample lacks the views of the tables that do not list
-// it. Where one has, its ids are those of all views.
+// it. Where one has, its ids are those of all views. The columns of one table are
+// views of the same samples.
 //
 // # Missing views
 //
-// A row that is NaN throughout is missing. So is one that an index leaves out: a
+// A row that is null or NaN throughout is missing. So is one that an index leaves out: a
 // cell array with a list, counted from 1, of the present samples for each view,
 // or a matrix of samples x views, or its transpose, of 1 where a sample has the
 // view and 0 elsewhere.
@@ -65,8 +68,10 @@ type Options struct {
 	// or about those that Views chooses, as the number of its lists tells.
 	Index string
 	// Sides, if not nil, is told the number of samples and that of dimensions of
-	// each view before their values are read. Its error becomes that of Load.
-	Sides func(samples int, dims []int) error
+	// each view before their values are read, and about how many bytes the reading
+	// takes at most beside these values, as far as is known. Its error becomes that
+	// of Load.
+	Sides func(samples int, dims []int, scratch int64) error
 	// Progress, if not nil, is called now and then with how many bytes of the
 	// views' files were read for their values, and how many these files have.
 	Progress func(done, total int64)
@@ -131,7 +136,12 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		}
 	}
 	if opt.Sides != nil {
-		if err := opt.Sides(set.sides(chosen, joined)); err != nil {
+		samples, dims := set.sides(chosen, joined)
+		scratch, err := set.scratch(chosen)
+		if err == nil {
+			err = opt.Sides(samples, dims, scratch)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -156,10 +166,15 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		if n := lost(v, present); n > 0 {
 			set.note("%s lacks %s that --index lists, being NaN throughout there", c.name, count(n, "sample"))
 		}
-		if joined {
+		if !c.stays(len(set.IDs)) {
 			v = spread(v, c.places, len(set.IDs))
 		}
 		set.Views = append(set.Views, v)
+		if c.src.columns != nil {
+			for _, note := range c.src.columns.Notes() {
+				set.noteOnce("%s: %s", c.src.path, note)
+			}
+		}
 	}
 	if err := set.check(chosen); err != nil {
 		return nil, err
@@ -180,6 +195,24 @@ func (s *Set) sides(chosen []*candidate, joined bool) (samples int, dims []int) 
 		samples = len(s.IDs)
 	}
 	return samples, dims
+}
+
+// scratch returns about how many bytes the reading of a view takes at most beside
+// the values of all views. One that is spread over more samples, or others than in
+// its file, is held twice for a moment.
+func (s *Set) scratch(chosen []*candidate) (int64, error) {
+	var most int64
+	for _, c := range chosen {
+		n, err := c.scratch()
+		if err != nil {
+			return 0, err
+		}
+		if rows, dims := c.sides(); !c.stays(len(s.IDs)) {
+			n = max(n, 4*int64(rows)*int64(dims))
+		}
+		most = max(most, n)
+	}
+	return most, nil
 }
 
 // lost counts the samples that are marked as present and lack the view.
@@ -223,23 +256,29 @@ func called(ids []string, i int) string {
 
 func (s *Set) note(format string, a ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, a...)) }
 
+func (s *Set) noteOnce(format string, a ...any) {
+	if note := fmt.Sprintf(format, a...); !slices.Contains(s.Notes, note) {
+		s.Notes = append(s.Notes, note)
+	}
+}
+
 // identify sets the ids of the samples. If joined, rows of tables are samples
 // as their ids tell, and not in order.
 func (l *library) identify(set *Set, chosen []*candidate, id string) (joined bool, err error) {
 	with := keep(chosen, func(c *candidate) bool { return c.ids != nil })
-	if id != "" && !slices.ContainsFunc(with, func(c *candidate) bool { return c.exclude[0] == id }) {
+	if id != "" && !slices.ContainsFunc(with, func(c *candidate) bool { return c.key == id }) {
 		return false, l.fileIDs(set, chosen, with, id)
 	}
 	for _, c := range chosen {
-		if id != "" && c.src.table != nil && !slices.Contains(c.exclude, id) {
+		if id != "" && c.src.table != nil && c.key != id {
 			return false, c.src.failf("has no column %q for the ids, only %s; add it", id, list(c.src.table.Columns()))
 		}
 	}
-	switch len(with) {
-	case 0:
-	case 1:
-		set.IDs = with[0].ids
-	case len(chosen):
+	switch {
+	case len(with) == 0:
+	case !slices.ContainsFunc(with, func(c *candidate) bool { return c.src != with[0].src }):
+		set.IDs = with[0].ids // of one table
+	case len(with) == len(chosen):
 		set.join(chosen)
 		return true, nil
 	default:
@@ -276,7 +315,11 @@ func (l *library) fileIDs(set *Set, chosen, with []*candidate, id string) error 
 // join makes the samples the union of the ids of tables.
 func (s *Set) join(tables []*candidate) {
 	at := make(map[string]int)
-	for _, c := range tables {
+	for i, c := range tables {
+		if k := slices.IndexFunc(tables[:i], func(d *candidate) bool { return d.src == c.src }); k >= 0 {
+			c.places = tables[k].places
+			continue
+		}
 		c.places = make([]int, len(c.ids))
 		for i, id := range c.ids {
 			k, ok := at[id]
@@ -289,13 +332,15 @@ func (s *Set) join(tables []*candidate) {
 		}
 	}
 	var lack []string
+	files := make(map[*source]bool)
 	for _, c := range tables {
-		if n := len(s.IDs) - len(c.ids); n > 0 {
-			lack = append(lack, fmt.Sprintf("%s lacks %d", c.name, n))
+		if n := len(s.IDs) - len(c.ids); n > 0 && !files[c.src] {
+			lack = append(lack, fmt.Sprintf("%s lacks %d", strings.TrimSuffix(c.name, ":"+c.info.Name), n))
 		}
+		files[c.src] = true
 	}
 	if len(lack) > 0 {
-		s.note("the ids of %d tables make %d samples; %s", len(tables), len(s.IDs), list(lack))
+		s.note("the ids of %d tables make %d samples; %s", len(files), len(s.IDs), list(lack))
 	}
 }
 

@@ -27,8 +27,9 @@ func (l *library) presence(arg string, found int, order []int) (*presence, error
 		if u, err = one(infos, name, "lists of present samples", isIndexName); err != nil {
 			return nil, s.fail(err)
 		}
+	} else if infos[0].Name != "" {
+		return nil, fmt.Errorf("--index %s holds no columns of whole numbers, one per view; name what it holds by FILE:NAME", arg)
 	}
-	first := infos[u.members[0]]
 	for _, i := range u.members {
 		values, err := s.Int64(i)
 		if err != nil {
@@ -36,6 +37,7 @@ func (l *library) presence(arg string, found int, order []int) (*presence, error
 		}
 		p.lists = append(p.lists, values)
 	}
+	first := s.Arrays()[u.members[0]] // its sides may not have been known before
 	if len(u.members) == 1 && isMatrix(first) && !isThin(first) {
 		rows, cols := first.Shape[0], first.Shape[1]
 		byColumn := first.ColumnMajor

@@ -16,8 +16,11 @@ import (
 	"sync"
 
 	"github.com/mvclust/mvclust/internal/array"
+	"github.com/mvclust/mvclust/internal/column"
+	"github.com/mvclust/mvclust/internal/ipc"
 	"github.com/mvclust/mvclust/internal/mat"
 	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/parquet"
 	"github.com/mvclust/mvclust/internal/table"
 )
 
@@ -44,10 +47,24 @@ func exists(path string) bool {
 
 // The formats of files.
 const (
-	numpy  = "numpy" // .npy and .npz
-	matlab = "matlab"
-	text   = "text" // .csv, .tsv and .txt
+	numpy    = "numpy" // .npy and .npz
+	matlab   = "matlab"
+	columnar = "parquet"
+	arrow    = "arrow" // .arrow and .feather
+	text     = "text"  // .csv, .tsv and .txt
 )
+
+// tabular is a file whose rows are samples. Its arrays are the matrix of its
+// numbers, without a name, if there are any, and then its columns.
+type tabular interface {
+	array.File
+	// Columns returns the names of all columns.
+	Columns() []string
+	// ID returns the name of the column of identifiers, or "".
+	ID() string
+	// Matrix returns the numbers row after row without those of some columns.
+	Matrix(exclude ...string) (data []float32, cols int, err error)
+}
 
 // source is an open file.
 type source struct {
@@ -56,7 +73,12 @@ type source struct {
 	path   string
 	format string
 	stat   fs.FileInfo
-	table  *table.Table // the File as a table, or nil
+	table  tabular // the File as a table, or nil
+	// columns is the table as one that can hold lists, or nil.
+	columns *column.Table
+	// keys are the ids in the column key of a table, if they were read.
+	key    string
+	keys   []string
 	digest File
 	err    error // of the digest
 }
@@ -212,11 +234,20 @@ func (s *source) list() error {
 		s.File, err = npy.Open(&s.input, size)
 	case matlab:
 		s.File, err = mat.Open(&s.input, size)
+	case columnar:
+		s.columns, err = parquet.Open(&s.input, size)
+	case arrow:
+		s.columns, err = ipc.Open(&s.input, size)
 	case text:
 		s.table, err = table.Open(&s.input, size, s.path)
-		s.File = s.table
 	default:
-		err = errors.New("is in no known format; give a .npy, .npz, .mat, .csv, .tsv or .txt file")
+		err = errors.New("is in no known format; give a .npy, .npz, .mat, .parquet, .arrow, .feather, .csv, .tsv or .txt file")
+	}
+	if s.columns != nil {
+		s.table = s.columns
+	}
+	if s.table != nil {
+		s.File = s.table
 	}
 	return err
 }
@@ -231,6 +262,10 @@ func format(head []byte, path string) string {
 	switch {
 	case at(0, "\x93NUMPY"), at(0, "PK\x03\x04"), at(0, "PK\x05\x06"):
 		return numpy
+	case at(0, "PAR1"), at(0, "PARE"):
+		return columnar
+	case at(0, ipc.Magic), at(0, ipc.Feather1), at(0, ipc.Continuation):
+		return arrow
 	case at(0, hdf5), at(512, hdf5), at(124, "\x00\x01IM"), at(124, "\x01\x00MI"):
 		return matlab
 	}
@@ -239,6 +274,10 @@ func format(head []byte, path string) string {
 		return numpy
 	case ".mat":
 		return matlab
+	case ".parquet":
+		return columnar
+	case ".arrow", ".feather":
+		return arrow
 	case ".csv", ".tsv", ".txt":
 		return text
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,14 @@ func TestFormat(t *testing.T) {
 		{"", "a.npy", numpy},
 		{"", "a.npz", numpy},
 		{"", "a.mat", matlab},
+		{"PAR1....", "a", columnar},
+		{"PARE....", "a.csv", columnar},
+		{"", "a.parquet", columnar},
+		{"ARROW1\x00\x00", "a.txt", arrow},
+		{"\xff\xff\xff\xff\x10\x00\x00\x00", "a", arrow},
+		{"FEA1", "a", arrow},
+		{"", "a.arrow", arrow},
+		{"", "a.feather", arrow},
 		{"1,2", "a.dat", ""},
 		{"", "npy", ""},
 	} {
@@ -180,7 +189,18 @@ func manyPieces(f folder) map[string]string {
 		"mat":  f.mat("a.mat", views),
 		"turn": f.mat("b.mat", across),
 		"csv":  f.text("a.csv", slices.Repeat([]string{row}, n)...),
+		"parq": f.parquet("a.parquet", lists("x", d, noise(n*d)...)),
 	}
+}
+
+// noise is values that cannot be packed.
+func noise(n int) []float32 {
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = r.Float32()
+	}
+	return x
 }
 
 // The reading tells how far it is, from nothing to all bytes, without going back.
@@ -243,7 +263,7 @@ func TestSides(t *testing.T) {
 		{"joined", Options{}, []string{f.text("b.csv", "id,x", "p,1", "q,2"), f.text("c.csv", "id,x,y", "r,1,2", "q,2,3")}, "3 [1 2]"},
 	} {
 		told := ""
-		c.opt.Sides = func(samples int, dims []int) error {
+		c.opt.Sides = func(samples int, dims []int, _ int64) error {
 			told = fmt.Sprint(samples, dims)
 			return enough
 		}

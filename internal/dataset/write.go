@@ -3,8 +3,10 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/parquet"
 	"github.com/mvclust/mvclust/view"
 )
 
@@ -17,12 +19,62 @@ func Write(w io.Writer, views []*view.View, labels []int) error {
 			return err
 		}
 	}
-	wide := make([]int64, len(labels))
-	for i, l := range labels {
-		wide[i] = int64(l)
-	}
-	if err := z.Add("labels", []int{len(wide)}, wide); err != nil {
+	if err := z.Add("labels", []int{len(labels)}, int64s(labels)); err != nil {
 		return err
 	}
 	return z.Close()
+}
+
+// WriteParquet writes the same as a Parquet file: the columns id, the row counted
+// from 0, then view0 and so on, lists of numbers, null where a sample lacks the view,
+// and label.
+func WriteParquet(w io.Writer, views []*view.View, labels []int) error {
+	columns := []parquet.Column{{Name: "id", Data: rowNumbers(len(labels))}}
+	for i, v := range views {
+		columns = append(columns, parquet.Column{Name: fmt.Sprint("view", i), Data: parquet.Lists{Dims: v.Dims, Data: v.Data, Has: v.Has}})
+	}
+	return parquet.Write(w, append(columns, parquet.Column{Name: "label", Data: int64s(labels)})...)
+}
+
+// WriteLabels writes a Parquet file with the columns id, label and confidence. Ids
+// are whole numbers if all of them are written as such, or if ids is nil, which
+// stands for the rows counted from 0; else they are text.
+func WriteLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
+	id := parquet.Column{Name: "id", Data: rowNumbers(len(labels))}
+	if ids != nil {
+		id.Data = ids
+		if numbers, ok := wholeIDs(ids); ok {
+			id.Data = numbers
+		}
+	}
+	return parquet.Write(w, id, parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence})
+}
+
+func int64s(values []int) []int64 {
+	wide := make([]int64, len(values))
+	for i, v := range values {
+		wide[i] = int64(v)
+	}
+	return wide
+}
+
+func rowNumbers(n int) []int64 {
+	rows := make([]int64, n)
+	for i := range rows {
+		rows[i] = int64(i)
+	}
+	return rows
+}
+
+// wholeIDs returns the numbers that ids are written as, if all are: not 007, nor +7.
+func wholeIDs(ids []string) ([]int64, bool) {
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != id {
+			return nil, false
+		}
+		numbers[i] = n
+	}
+	return numbers, true
 }

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/bits"
-	"strconv"
 	"unicode/utf8"
 	"unsafe"
 
@@ -23,19 +21,6 @@ const blockBytes = 64 << 10
 // turnBlock is how many values of a matrix are read at a time to be put in the
 // other order: enough to make what decode sets up for each call cheap.
 const turnBlock = 1 << 20
-
-// number is any type whose values NumPy stores as the machine does.
-type number interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
-}
-
-// valueError says what is wrong with one value.
-type valueError struct {
-	at      int // in storage order
-	problem string
-}
-
-func (e *valueError) Error() string { return e.problem }
 
 // decode reads len(dst) values of type d from r. Text goes into strings only.
 func decode[U float32 | int64 | string](r io.Reader, d dtype, dst []U) error {
@@ -51,7 +36,7 @@ func decode[U float32 | int64 | string](r io.Reader, d dtype, dst []U) error {
 					return err
 				}
 				for i, h := range block {
-					vals[i] = fromHalf(h)
+					vals[i] = array.Half(h)
 				}
 				vals = vals[len(block):]
 			}
@@ -99,8 +84,8 @@ func turn(r io.Reader, d dtype, info array.Info, dst []float32) error {
 	for at := 0; at < len(dst); at += len(block) {
 		block = block[:min(len(block), len(dst)-at)]
 		err := decode(r, d, block)
-		if bad, ok := errors.AsType[*valueError](err); ok {
-			bad.at += at
+		if bad, ok := errors.AsType[*array.ValueError](err); ok {
+			bad.At += at
 		}
 		if err != nil {
 			return err
@@ -112,7 +97,7 @@ func turn(r io.Reader, d dtype, info array.Info, dst []float32) error {
 
 // raw returns a function that fills a slice with the next values of r, whose
 // bytes stand in the other order than the machine's if swap is set.
-func raw[T number](r io.Reader, swap bool) func([]T) error {
+func raw[T array.Number](r io.Reader, swap bool) func([]T) error {
 	return func(vals []T) error {
 		if len(vals) == 0 {
 			return nil
@@ -145,7 +130,7 @@ func raw[T number](r io.Reader, swap bool) func([]T) error {
 
 // convert fills dst with values that read hands over as they are stored.
 // Values of the type that is wanted go straight to their place.
-func convert[T number, U float32 | int64 | string](dst []U, read func([]T) error) error {
+func convert[T array.Number, U float32 | int64 | string](dst []U, read func([]T) error) error {
 	if same, ok := any(dst).([]T); ok {
 		return read(same)
 	}
@@ -156,72 +141,15 @@ func convert[T number, U float32 | int64 | string](dst []U, read func([]T) error
 		if err := read(vals); err != nil {
 			return err
 		}
-		switch out := any(dst[at : at+len(vals)]).(type) {
-		case []float32:
-			for i, v := range vals {
-				x := float32(v)
-				// The difference of an infinite value to itself is not 0.
-				if x-x != 0 && v-v == 0 {
-					return &valueError{at + i, fmt.Sprintf("is %v, which is beyond the largest float32; divide the array by a constant", v)}
-				}
-				out[i] = x
-			}
-		case []int64:
-			for i, v := range vals {
-				x, ok := whole(v)
-				if !ok {
-					return &valueError{at + i, fmt.Sprintf("is %v, not a whole number of at most 63 bits; round it or choose another array", v)}
-				}
-				out[i] = x
-			}
-		case []string:
-			for i, v := range vals {
-				out[i] = format(v)
-			}
+		err := array.Convert(dst[at:at+len(vals)], vals)
+		if bad, ok := errors.AsType[*array.ValueError](err); ok {
+			bad.At += at
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// whole returns v as an int64, and whether that is its value.
-func whole[T number](v T) (int64, bool) {
-	x := int64(v)
-	// What an int64 cannot hold comes out as one of its ends or with the other
-	// sign. A floating-point number, of which halves exist, never equals the
-	// upper end.
-	if T(1)/2 != 0 && x == math.MaxInt64 {
-		return 0, false
-	}
-	return x, T(x) == v && (x < 0) == (v < 0)
-}
-
-// format returns v in decimal notation if it is whole, else in the shortest
-// form that gives v again.
-func format[T number](v T) string {
-	if x, ok := whole(v); ok {
-		return strconv.FormatInt(x, 10)
-	}
-	switch v := any(v).(type) {
-	case uint64:
-		return strconv.FormatUint(v, 10)
-	case float32:
-		return strconv.FormatFloat(float64(v), 'g', -1, 32)
-	default:
-		return strconv.FormatFloat(v.(float64), 'g', -1, 64)
-	}
-}
-
-// fromHalf returns the value of an IEEE 754 binary16 number: a sign, 5 bits of
-// exponent, 10 bits of fraction.
-func fromHalf(h uint16) float32 {
-	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10&31), uint32(h&1023)
-	switch exp {
-	case 0: // no leading one: frac x 2^-24
-		return math.Float32frombits(sign | math.Float32bits(float32(frac)*0x1p-24))
-	case 31: // infinite, or not a number
-		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
-	}
-	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
 }
 
 // decodeText reads len(dst) strings of type d from r. NumPy fills short ones up
@@ -247,7 +175,7 @@ func decodeText(r io.Reader, d dtype, dst []string) error {
 			for b := item; len(b) > 0; b = b[4:] {
 				c := order.Uint32(b)
 				if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
-					return &valueError{i, fmt.Sprintf("has the character %#x, which Unicode does not have; correct the text", c)}
+					return &array.ValueError{At: i, Problem: fmt.Sprintf("has the character %#x, which Unicode does not have; correct the text", c)}
 				}
 				text = utf8.AppendRune(text, rune(c))
 			}

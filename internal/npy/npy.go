@@ -200,8 +200,8 @@ func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, [
 	if err == nil {
 		return dst, nil
 	}
-	if bad, ok := errors.AsType[*valueError](err); ok {
-		return nil, m.fail(fmt.Errorf("at %v %w", place(m.Info, bad.at), bad))
+	if bad, ok := errors.AsType[*array.ValueError](err); ok {
+		return nil, m.fail(fmt.Errorf("at %v %w", place(m.Info, bad.At), bad))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("its values are not all there")

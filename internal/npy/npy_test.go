@@ -109,7 +109,7 @@ func wantError(t *testing.T, err error, want string) {
 }
 
 // values returns n random values of type T, the ends of its range among them.
-func values[T number](rng *rand.Rand, n int, ends ...T) []T {
+func values[T array.Number](rng *rand.Rand, n int, ends ...T) []T {
 	v := make([]T, n)
 	for i := range v {
 		if T(1)/2 != 0 {
@@ -124,7 +124,7 @@ func values[T number](rng *rand.Rand, n int, ends ...T) []T {
 
 // roundTrip checks that vals come back in every order of bytes and of indices,
 // by every version, alone and from an archive.
-func roundTrip[T number](t *testing.T, code string, vals []T) {
+func roundTrip[T array.Number](t *testing.T, code string, vals []T) {
 	t.Helper()
 	wantF := make([]float32, len(vals))
 	wantI := make([]int64, len(vals))

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The commands of docs/tables.md work and print what the page says: those after a
+// "$ " in its blocks of console, in one folder, one after another.
+func TestWalkthrough(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are those of a Unix shell")
+	}
+	dir := t.TempDir()
+	commands := 0
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(read(t, "..", "..", "docs", "tables.md"), -1) {
+		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			line, want, _ := strings.Cut(step, "\n")
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+			cmd.Dir = dir
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			commands++
+			// Three dots stand for anything, within a line or as one.
+			pattern := regexp.QuoteMeta(strings.TrimSpace(want))
+			pattern = strings.ReplaceAll(pattern, `\.\.\.`, `(?s:.*?)`)
+			if !regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(string(out))) {
+				t.Errorf("$ %s\n%s\nwant\n%s", line, out, want)
+			}
+		}
+	}
+	if commands < 6 {
+		t.Errorf("only %d commands were found", commands)
+	}
+}
