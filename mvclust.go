@@ -123,7 +123,8 @@ type Timing struct {
 //
 // The same views, options and seed give the same result, whatever the number of
 // threads. Views in another order give the same result but for the rounding of
-// sums over the views, unless Options ask for a fusion that tells them apart.
+// sums over the views, unless Options ask for a fusion that tells them apart, or a view
+// is so near to chance that it depends on the samples drawn whether Auto leaves it out.
 //
 // The errors of Fit are *InputError for unusable views, *OptionError for unusable
 // options, whatever Options.Learner returns, and the context's own when ctx is done,

@@ -60,7 +60,8 @@ type Sweep struct {
 	Level int `json:"level"`
 	// Moves counts what changed cluster.
 	Moves int `json:"moves"`
-	// Objective is the value of Eq. pi_loss after the sweep, up to its constant.
+	// Objective is the value of Eq. pi_loss after the sweep, up to its constant, or of what
+	// takes its place where there is a Resolution.
 	Objective float64 `json:"objective"`
 }
 

@@ -32,9 +32,9 @@ const (
 	// Multiply is their product.
 	Multiply
 	// Pooled adds up the views' log-odds as Symmetric does and divides the sum by the
-	// root of their number, as Stouffer's test adds up scores: unlike views leave a pair
-	// that nothing speaks for as far from certainty however many of them it has, so
-	// that pairs seen in one view and pairs seen in several can be compared.
+	// root of their number, as Stouffer's test adds up scores: where chance alone speaks,
+	// a pair is then as far from 1/2 in many independent views as in one, so that pairs
+	// seen in one view and pairs seen in several can be compared.
 	Pooled
 )
 
