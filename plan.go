@@ -85,9 +85,9 @@ func estimate(opt Options, views []*View) costs {
 	refinement, steps := 0.0, opt.Refinement.Steps()
 	var refining func(share float64) float64
 	if steps > 0 {
-		refinement = 20 * pairs * float64(steps)
+		refinement = 10 * pairs * float64(steps)
 	}
-	if paths := 130 * pairs * far; !opt.Refinement.WithoutPaths {
+	if paths := 25 * pairs * far; !opt.Refinement.WithoutPaths {
 		refinement += paths
 		// Paths come first, one step of all, and take most of the time.
 		refining = func(share float64) float64 {
