@@ -74,14 +74,18 @@ func (f *finder) approximate() error {
 	if err != nil {
 		return err
 	}
-	probes, pass, err := f.probesFor(truth, centres, lost)
+	cells, err := f.cells(centres)
+	if err != nil {
+		return err
+	}
+	probes, pass, err := f.probesFor(truth, cells, lost)
 	if err != nil {
 		return err
 	}
 	report.Probes = probes
 	f.foreseeProbe(report.Cells, probes, pass)
 	for report.Probes > 0 {
-		whole, err := f.probe(centres, report.Probes)
+		whole, err := f.probe(cells, report.Probes)
 		if err != nil {
 			return err
 		}
@@ -159,8 +163,8 @@ func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
 // neighbours of neighbours costs less than the rest. It goes by rows whose neighbours
 // are known, and returns 0 probes where the cells are so many that an exact search takes
 // no longer. lost is the share of the neighbours that are not found in any case.
-func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, pass bool, err error) {
-	trial, err := f.try(t, centres)
+func (f *finder) probesFor(t *truth, c *cells, lost float64) (probes int, pass bool, err error) {
+	trial, err := f.try(t, c)
 	if err != nil {
 		return 0, false, err
 	}
@@ -170,7 +174,7 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 	}
 	enough, nearly := least(f.target()+margin), least(f.target()-shortfall)
 	// The last cells cost half of what the first ones do: most members are turned away.
-	rest := float64(enough-nearly) * float64(f.rows.count()/centres.count()) * visiting * f.share() / 2
+	rest := float64(enough-nearly) * float64(f.rows.count()/c.count()) * visiting * f.share() / 2
 	if rest > f.passPairs()*linking {
 		enough, pass = nearly, true
 	}
@@ -189,31 +193,25 @@ type trial struct {
 	asked       []int32 // scratch, by cell: the last row that has asked it, counted from 1
 }
 
-func (f *finder) try(t *truth, centres block) (*trial, error) {
-	count := centres.count()
+func (f *finder) try(t *truth, c *cells) (*trial, error) {
+	count := c.count()
 	v := &trial{count: count, most: count / 4, about: make([]int32, len(t.rows)*count), asked: make([]int32, count)}
-	rows, others, own := f.coarse, f.coarse, centres
-	rows.index, others.index, own.index = make([]int32, len(t.rows)), make([]int32, len(t.neighbours)), make([]int32, len(t.rows))
+	rows, own := f.coarse, c.centres
+	rows.index, own.index = make([]int32, len(t.rows)), make([]int32, len(t.rows))
 	for q, r := range t.rows {
-		rows.index[q] = f.coarse.index[r]
+		rows.index[q], own.index[q] = f.coarse.index[r], c.home[r]
 	}
-	for e, i := range t.neighbours {
+	for _, i := range t.neighbours {
 		r := sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) })
-		others.index[e] = f.coarse.index[r]
+		v.homes = append(v.homes, c.home[r])
 	}
 	var err error
-	if v.homes, err = f.nearest(others, centres, 1); err != nil {
+	if v.near, err = f.nearest(rows, c.centres, v.most); err != nil {
 		return nil, err
 	}
-	if v.near, err = f.nearest(rows, centres, v.most); err != nil {
-		return nil, err
-	}
-	for q := range own.index {
-		own.index[q] = v.near[q*v.most]
-	}
-	about, err := f.nearest(own, centres, count)
-	for at, c := range about {
-		v.about[at/count*count+int(c)] = int32(at % count)
+	about, err := f.nearest(own, c.centres, count)
+	for at, cell := range about {
+		v.about[at/count*count+int(cell)] = int32(at % count)
 	}
 	return v, err
 }
@@ -300,13 +298,12 @@ func (f *finder) recall(t *truth) float64 {
 // probe fills the lists with the best neighbours of every row in the cells that it is
 // nearest to. It gives up, and reports false, where that is no cheaper than to compare
 // all pairs.
-func (f *finder) probe(centres block, probes int) (bool, error) {
-	n, count := f.rows.count(), centres.count()
-	if 4*probes > count {
+func (f *finder) probe(c *cells, probes int) (bool, error) {
+	n := f.rows.count()
+	if 4*probes > c.count() {
 		return false, nil
 	}
-	c, err := f.cells(centres, probes)
-	if err != nil {
+	if err := f.around(c, probes); err != nil {
 		return false, err
 	}
 	pairs := c.pairs()
@@ -316,7 +313,7 @@ func (f *finder) probe(centres block, probes int) (bool, error) {
 	parts := c.parts()
 	lacking := make([][]int32, len(parts))
 	done := f.meter.stage(pairs, visiting*f.share()+ranking*float64(n*f.k)/pairs)
-	err = parallel.Blocks(f.ctx, f.threads, len(parts), 1, func(worker, t, _ int) {
+	err := parallel.Blocks(f.ctx, f.threads, len(parts), 1, func(worker, t, _ int) {
 		lacking[t] = f.visit(f.lane(worker), c, parts[t])
 		done(c.cost(parts[t]))
 	})

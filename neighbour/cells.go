@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	rowsPerCell = 24 // that the cells are learned from
+	rowsPerCell = 40 // that the cells are learned from
 	rounds      = 6  // of k-means
 	assignBlock = 2048
 )

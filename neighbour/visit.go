@@ -7,44 +7,51 @@ import (
 
 // cells are rows put into cells.
 type cells struct {
-	centres block
+	home    []int32   // by row
+	centres block     // the means of the rows, nearly
 	rows    block     // by cell, and in each by number
 	start   []int     // of the rows of each cell
 	panels  []float32 // the rows, packed as columns
 	panel   []int     // where those of each cell begin, in rows
-	near    []int32   // the cells about each cell, nearest first and itself among them
-	around  int       // how many that are
-	probes  int       // how many of them a row asks
 	most    int       // rows of a cell that a row is compared with
+	probes  int       // how many cells a row asks
+	about   int       // among how many
+	near    []int32   // by cell: the cells about it, nearest first and itself among them
 }
 
-// cells puts the rows into cells, of which they are to ask so many.
-func (f *finder) cells(centres block, probes int) (*cells, error) {
+func (c *cells) count() int { return len(c.start) - 1 }
+
+// cells puts the rows into the cells of the nearest centres, and moves these to where the
+// rows then are.
+func (f *finder) cells(centres block) (*cells, error) {
 	n, count := f.rows.count(), centres.count()
+	c := &cells{centres: centres, most: max(4096, 16*n/count&^(partRows-1))}
+	var err error
+	if c.home, err = f.nearest(f.coarse, centres, 1); err != nil {
+		return nil, err
+	}
+	c.rows = block{data: f.coarse.data, dims: f.coarse.dims, index: make([]int32, n)}
+	c.start, c.rows.id = group(c.home, count, f.rows.id, 1)
+	for at, r := range c.rows.id {
+		c.rows.index[at] = f.coarse.index[r]
+	}
+	return c, f.pack(c)
+}
+
+// around finds the cells about each cell, among which its rows find those that they ask.
+func (f *finder) around(c *cells, probes int) (err error) {
 	for i := range f.lanes {
 		f.lanes[i].visit = visit{} // whose size depends on the probes
 	}
-	c := &cells{centres: centres, probes: probes, around: min(count, aroundProbes*probes), most: max(4096, 16*n/count&^(partRows-1))}
-	home, err := f.nearest(f.coarse, centres, 1)
-	if err != nil {
-		return nil, err
-	}
-	var members []int32
-	c.start, members = group(home, count, f.rows.id, 1)
-	c.rows = block{data: f.coarse.data, dims: f.coarse.dims, index: home, id: members}
-	for at, r := range members {
-		c.rows.index[at] = f.coarse.index[r]
-	}
-	if err := f.pack(c); err != nil {
-		return nil, err
-	}
-	c.near, err = f.nearest(centres, centres, c.around)
-	return c, err
+	c.probes, c.about = probes, min(c.count(), aroundProbes*probes)
+	c.near, err = f.nearest(c.centres, c.centres, c.about)
+	return err
 }
 
-// pack packs the rows of every cell: they are compared with those of many others.
+// pack packs the rows of every cell, which are compared with those of many others, and
+// sets its centre to their mean.
 func (f *finder) pack(c *cells) error {
-	count, width := len(c.start)-1, f.kernel.Columns
+	count, width := c.count(), f.kernel.Columns
 	c.panel = make([]int, count+1)
 	for cell := range count {
 		c.panel[cell+1] = c.panel[cell] + kernel.Panels(c.start[cell+1]-c.start[cell], width)*width
@@ -52,7 +59,11 @@ func (f *finder) pack(c *cells) error {
 	c.panels = make([]float32, c.panel[count]*c.rows.dims)
 	return parallel.Blocks(f.ctx, f.threads, count, 16, func(_, lo, hi int) {
 		for cell := lo; cell < hi; cell++ {
-			f.kernel.Pack(c.panels[c.panel[cell]*c.rows.dims:], c.rows.data, c.rows.dims, c.rows.index[c.start[cell]:c.start[cell+1]], width)
+			rows := c.rows.part(c.start[cell], c.start[cell+1])
+			f.kernel.Pack(c.panels[c.panel[cell]*rows.dims:], rows.data, rows.dims, rows.index, width)
+			if rows.count() > 0 {
+				f.mean(c.centres.of(cell), rows, f.rows.id[:rows.count()], 0)
+			}
 		}
 	})
 }
@@ -70,7 +81,7 @@ const partRows = 512
 
 // parts cuts the cells.
 func (c *cells) parts() (parts []part) {
-	for cell := range len(c.start) - 1 {
+	for cell := range c.count() {
 		for lo := c.start[cell]; lo < c.start[cell+1]; lo += partRows {
 			parts = append(parts, part{cell, lo, min(lo+partRows, c.start[cell+1])})
 		}
@@ -96,7 +107,7 @@ func (c *cells) columns(cell int, of part) block {
 // pairs is about how many pairs are compared in all, and cost in a part.
 func (c *cells) pairs() float64 {
 	sum := 0.0
-	for cell := range len(c.start) - 1 {
+	for cell := range c.count() {
 		sum += c.cost(part{cell, c.start[cell], c.start[cell+1]})
 	}
 	return sum
@@ -104,7 +115,7 @@ func (c *cells) pairs() float64 {
 
 func (c *cells) cost(p part) float64 {
 	columns := 0
-	for _, cell := range c.near[p.cell*c.around:][:c.probes] {
+	for _, cell := range c.near[p.cell*c.about:][:c.probes] {
 		columns += min(c.most, c.start[cell+1]-c.start[cell])
 	}
 	return float64(p.hi-p.lo) * float64(columns)
@@ -124,11 +135,11 @@ type visit struct {
 func (f *finder) visit(l *lane, c *cells, p part) (short []int32) {
 	v := &l.visit
 	if v.best == nil {
-		v.place, v.nobody = numbers(max(partRows, c.around)), make([]int32, partRows)
+		v.place, v.nobody = numbers(max(partRows, c.about)), make([]int32, partRows)
 		for t := range v.nobody {
 			v.nobody[t] = -1 // a row is not a centre, and so is not left out
 		}
-		v.asked = newBank(partRows, c.probes, 2*c.probes+8, c.around)
+		v.asked = newBank(partRows, c.probes, 2*c.probes+8, c.about)
 		more := 0
 		if f.coarse.dims < f.rows.dims {
 			more = f.spare()
@@ -136,7 +147,7 @@ func (f *finder) visit(l *lane, c *cells, p part) (short []int32) {
 		v.best = f.newBank(partRows, more, (f.k+more)/2)
 	}
 	rows := c.rows.part(p.lo, p.hi)
-	near := c.near[p.cell*c.around:][:c.around]
+	near := c.near[p.cell*c.about:][:c.about]
 	f.ask(l, c, rows, near)
 	v.best.reset(rows.count())
 	for at, cell := range near {
