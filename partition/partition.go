@@ -147,7 +147,7 @@ func (f *finder) descend(level int, s *state) (moves int, err error) {
 				now++
 			}
 		}
-		f.sweeps = append(f.sweeps, Sweep{level, now, s.objective()})
+		f.sweeps = append(f.sweeps, Sweep{level, now, s.loss})
 		if f.progress != nil {
 			f.progress(len(f.sweeps))
 		}
@@ -187,6 +187,7 @@ type state struct {
 	edges
 	label   []int32   // node -> cluster
 	stale   []bool    // node -> whether it may want to move
+	loss    float64   // the objective, carried along with the moves
 	size    []int32   // cluster -> nodes
 	free    []int32   // clusters that have become empty
 	joining []float64 // scratch, by cluster: the sum of a node's costs to it
@@ -196,7 +197,7 @@ type state struct {
 // singletons returns the partition in which every node is alone.
 func singletons(e *edges) *state {
 	n := len(e.offsets) - 1
-	s := &state{edges: *e, label: make([]int32, n), stale: make([]bool, n), size: make([]int32, n), joining: make([]float64, n)}
+	s := &state{edges: *e, label: make([]int32, n), stale: make([]bool, n), size: make([]int32, n), joining: make([]float64, n), loss: e.within}
 	for i := range n {
 		s.label[i], s.stale[i], s.size[i] = int32(i), true, 1
 	}
@@ -219,6 +220,7 @@ func (s *state) assign(label []int32) {
 			s.free = append(s.free, int32(c))
 		}
 	}
+	s.loss = s.objective()
 }
 
 // move puts node i where it costs least and reports whether that is elsewhere.
@@ -232,6 +234,7 @@ func (s *state) move(i int) bool {
 	own := s.label[i]
 	s.sum(i)
 	best, least := own, s.joining[own]
+	stay := least
 	for _, c := range s.touched {
 		if x := s.joining[c]; x < least || x == least && best != own && c < best {
 			best, least = c, x
@@ -241,11 +244,13 @@ func (s *state) move(i int) bool {
 	if least > 0 { // better off alone; only a node in company can pay
 		best = s.free[len(s.free)-1]
 		s.free = s.free[:len(s.free)-1]
+		least = 0
 	}
 	if best == own {
 		return false
 	}
 	s.label[i] = best
+	s.loss += least - stay
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 		s.stale[s.to[e]] = true
 	}
