@@ -41,7 +41,7 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	}
 	neighbours := (views-1)*list + search
 	union := 2 * views * list
-	fuse := 8*pairs + min(pairs, atATime)*4*(views+1)
+	fuse := 8*pairs + min(pairs, int64(atATime(samples)))*4*(views+1)
 	// What one view tells of another takes memory by the pairs that are trained on.
 	trained := min(pairs, int64(o.Learning.Pairs))
 	learn := 4*pairs + trained*(8+8*views+16*views*(views-1))
