@@ -74,18 +74,14 @@ func (f *finder) approximate() error {
 	if err != nil {
 		return err
 	}
-	cells, err := f.cells(centres)
-	if err != nil {
-		return err
-	}
-	probes, pass, err := f.probesFor(truth, cells, lost)
+	probes, pass, err := f.probesFor(truth, centres, lost)
 	if err != nil {
 		return err
 	}
 	report.Probes = probes
 	f.foreseeProbe(report.Cells, probes, pass)
 	for report.Probes > 0 {
-		whole, err := f.probe(cells, report.Probes)
+		whole, err := f.probe(centres, report.Probes)
 		if err != nil {
 			return err
 		}
@@ -158,84 +154,67 @@ func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
 	return t, err
 }
 
-// probesFor returns how many of their nearest cells rows have to ask for so that the
-// share of their neighbours is found that is wanted, or nearly so where a pass over the
-// neighbours of neighbours costs less than the rest. It goes by rows whose neighbours
-// are known, and returns 0 probes where the cells are so many that an exact search takes
-// no longer. lost is the share of the neighbours that are not found in any case.
-func (f *finder) probesFor(t *truth, c *cells, lost float64) (probes int, pass bool, err error) {
-	trial, err := f.try(t, c)
+// probesFor returns how many of their nearest cells rows have to ask so that the share of
+// their neighbours is found that is wanted, or nearly so where a pass over the neighbours
+// of neighbours costs less than the rest. It goes by rows whose neighbours are known, and
+// returns 0 probes where the cells are so many that an exact search takes no longer. lost
+// is the share of the neighbours that are not found in any case.
+func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, pass bool, err error) {
+	most := centres.count() / 8
+	others := make([]int32, len(t.neighbours))
+	for e, i := range t.neighbours {
+		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
+	}
+	from, err := f.nearest(f.some(t.rows), centres, most)
 	if err != nil {
 		return 0, false, err
 	}
-	total := float64(len(t.neighbours))
-	least := func(share float64) int {
-		return 1 + sort.Search(trial.most, func(p int) bool { return float64(trial.found(p+1)) >= (share+lost)*total })
+	to, err := f.nearest(f.some(others), centres, most)
+	if err != nil {
+		return 0, false, err
 	}
-	enough, nearly := least(f.target()+margin), least(f.target()-shortfall)
-	// The last cells cost half of what the first ones do: most members are turned away.
-	rest := float64(enough-nearly) * float64(f.rows.count()/c.count()) * visiting * f.share() / 2
+	found := make([]int, most) // pairs that meet when so many cells, less one, are asked
+	for e := range others {
+		near, back := from[e/f.k*most:][:most], to[e*most:][:most]
+		forth, home := slices.Index(near, back[0]), slices.Index(back, near[0])
+		if forth < 0 || home >= 0 && home < forth {
+			forth = home
+		}
+		if forth >= 0 {
+			found[forth]++
+		}
+	}
+	total := float64(len(others))
+	enough, nearly := rank(found, (f.target()+margin+lost)*total), rank(found, (f.target()-shortfall+lost)*total)
+	rest := float64(enough-nearly) * float64(f.rows.count()/centres.count()) * visiting * f.share()
 	if rest > f.passPairs()*linking {
 		enough, pass = nearly, true
 	}
-	if enough > trial.most {
+	if enough > most {
 		return 0, false, nil
 	}
 	return enough, pass, nil
 }
 
-// trial tells which cells rows would ask that have known neighbours.
-type trial struct {
-	count, most int     // cells, and how many of them a row asks at most
-	near        []int32 // by row: the cells that are nearest to it, most
-	about       []int32 // by row and cell: the cell's turn among those about the row's own
-	homes       []int32 // the cells of the row's neighbours
-	asked       []int32 // scratch, by cell: the last row that has asked it, counted from 1
+// some returns some of the coarse rows.
+func (f *finder) some(rows []int32) block {
+	some := block{data: f.coarse.data, dims: f.coarse.dims, id: rows}
+	for _, r := range rows {
+		some.index = append(some.index, f.coarse.index[r])
+	}
+	return some
 }
 
-func (f *finder) try(t *truth, c *cells) (*trial, error) {
-	count := c.count()
-	v := &trial{count: count, most: count / 4, about: make([]int32, len(t.rows)*count), asked: make([]int32, count)}
-	rows, own := f.coarse, c.centres
-	rows.index, own.index = make([]int32, len(t.rows)), make([]int32, len(t.rows))
-	for q, r := range t.rows {
-		rows.index[q], own.index[q] = f.coarse.index[r], c.home[r]
-	}
-	for _, i := range t.neighbours {
-		r := sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) })
-		v.homes = append(v.homes, c.home[r])
-	}
-	var err error
-	if v.near, err = f.nearest(rows, c.centres, v.most); err != nil {
-		return nil, err
-	}
-	about, err := f.nearest(own, c.centres, count)
-	for at, cell := range about {
-		v.about[at/count*count+int(cell)] = int32(at % count)
-	}
-	return v, err
-}
-
-// found returns how many neighbours are in the cells that are asked with so many probes.
-func (v *trial) found(probes int) (found int) {
-	clear(v.asked)
-	rows := len(v.near) / v.most
-	around, k := int32(aroundProbes*probes), len(v.homes)/rows
-	for q := range rows {
-		left := probes
-		for _, c := range v.near[q*v.most:][:v.most] {
-			if left > 0 && v.about[q*v.count+int(c)] < around {
-				v.asked[c] = int32(q + 1)
-				left--
-			}
-		}
-		for _, c := range v.homes[q*k:][:k] {
-			if v.asked[c] == int32(q+1) {
-				found++
-			}
+// rank returns how many of the first counts have at least the sum wanted, or more than
+// there are.
+func rank(counts []int, wanted float64) int {
+	sum := 0.0
+	for n, c := range counts {
+		if sum += float64(c); sum >= wanted {
+			return n + 1
 		}
 	}
-	return found
+	return len(counts) + 1
 }
 
 // share is about what part of the time of a comparison of rows one of coarse rows takes.
@@ -296,24 +275,27 @@ func (f *finder) recall(t *truth) float64 {
 }
 
 // probe fills the lists with the best neighbours of every row in the cells that it is
-// nearest to. It gives up, and reports false, where that is no cheaper than to compare
-// all pairs.
-func (f *finder) probe(c *cells, probes int) (bool, error) {
+// nearest to, and among the rows that are near its own cell. It gives up, and reports
+// false, where that is no cheaper than to compare all pairs.
+func (f *finder) probe(centres block, probes int) (bool, error) {
 	n := f.rows.count()
-	if 4*probes > c.count() {
+	if 4*probes > centres.count() {
 		return false, nil
 	}
-	if err := f.around(c, probes); err != nil {
+	c, err := f.cells(centres, probes)
+	if err != nil {
 		return false, err
 	}
-	pairs := c.pairs()
-	if pairs > float64(n)*float64(n)/8 {
+	parts, pairs := c.parts(), 0.0
+	for _, p := range parts {
+		pairs += c.cost(p)
+	}
+	if pairs > float64(n)*float64(n)/4 {
 		return false, nil
 	}
-	parts := c.parts()
 	lacking := make([][]int32, len(parts))
 	done := f.meter.stage(pairs, visiting*f.share()+ranking*float64(n*f.k)/pairs)
-	err := parallel.Blocks(f.ctx, f.threads, len(parts), 1, func(worker, t, _ int) {
+	err = parallel.Blocks(f.ctx, f.threads, len(parts), 1, func(worker, t, _ int) {
 		lacking[t] = f.visit(f.lane(worker), c, parts[t])
 		done(c.cost(parts[t]))
 	})

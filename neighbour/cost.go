@@ -11,7 +11,7 @@ func (s Settings) Footprint(rows, dims int) int64 {
 		// An exact search may be the end of it. Before, the rows are packed by cell, in
 		// whole panels, or narrow ones are there twice.
 		cells := int64(cellCount(rows))
-		bytes = max(bytes, n*(4*k+100)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k)
+		bytes = max(bytes, n*(4*k+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k)
 	}
 	return bytes
 }
@@ -19,7 +19,7 @@ func (s Settings) Footprint(rows, dims int) int64 {
 // What is expected of an approximate search: how many cells a row probes, and what share
 // of the time coarse rows take.
 const (
-	foreseenProbes = 50
+	foreseenProbes = 30
 	foreseenShare  = 0.6
 )
 
@@ -46,5 +46,5 @@ func approximateWork(n, k, cells, checked, share float64) float64 {
 
 // probeWork is the part of it that comes when the cells are known.
 func probeWork(n, k, cells, probes, share float64) float64 {
-	return share*(placing*n*cells+visiting*probes*n*n/cells) + ranking*n*k
+	return share*(placing*n*cells+2*visiting*probes*n*n/cells) + ranking*n*k
 }

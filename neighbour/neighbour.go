@@ -86,8 +86,8 @@ type Report struct {
 // Settings.Recall. Fewer than 2000 samples, or than 8 k, are searched exactly in any case.
 //
 // Beside the rows, an exact search takes some 14 k + 160 bytes per sample that has the
-// view, of which the lists are 4 k; an approximate one takes 4 k + 100 and another copy of
-// the rows, and what an exact one does where it ends as that. Either takes 5 MB per thread,
+// view, of which the lists are 4 k; an approximate one takes 4 k + 100, 8 for each probe
+// and another copy of the rows, or what an exact one does where it ends as that. Either takes 5 MB per thread,
 // or 2 kB per dimension where that is more.
 //
 // threads of 0 or less stands for all usable processors; the result is the same for

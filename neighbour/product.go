@@ -46,6 +46,7 @@ type product struct {
 	rowBars, columnBars []float32
 	byRow, byColumn     []uint32
 	forward, backward   []hit
+	known               func(place, id int32) bool // if not nil, whether a column is known to a row
 }
 
 // hit is a candidate for a row of the bank.
@@ -186,9 +187,11 @@ func (p *product) collect(c []float32, left, right block, way direction) {
 		row := c[i*p.kernel.Columns:][:p.kernel.Columns]
 		for m := p.byRow[i] & columns; m != 0; m &= m - 1 {
 			j := bits.TrailingZeros32(m)
-			if other := right.id[j]; other > id || other < id && way != triangle {
-				p.forward = append(p.forward, hit{left.row[i], newKey(row[j], other)})
+			other := right.id[j]
+			if other == id || other < id && way == triangle || p.known != nil && p.known(left.row[i], other) {
+				continue
 			}
+			p.forward = append(p.forward, hit{left.row[i], newKey(row[j], other)})
 		}
 		for m := p.byColumn[i] & columns; m != 0; m &= m - 1 {
 			if j := bits.TrailingZeros32(m); right.id[j] > id {
