@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
@@ -469,9 +470,9 @@ func (r *run) checkModel(model *probability.Model) error {
 	return &OptionError{Option: "learner", Problem: problem}
 }
 
-// atATime is how many pairs are compared and fused at a time: few against all pairs of a
-// large run, whose similarities are never held all at once.
-const atATime = 1 << 22
+// atATime is how many pairs of so many samples are compared and fused at a time: few
+// against all, whose similarities are never held all at once.
+func atATime(samples int) int { return max(1<<20, 4*samples) }
 
 func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similarity.Space) (*graph.Graph, error) {
 	var fused *graph.Graph
@@ -482,7 +483,7 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 		}
 		p := make([]float32, 0, pairs.Len())
 		for lo, hi := 0, 0; lo < pairs.Samples(); lo = hi {
-			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < atATime; {
+			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < atATime(pairs.Samples()); {
 				hi++
 			}
 			similarities, err := pairs.Part(lo, hi).Similarities(r.ctx, spaces, r.opt.Threads, nil)
@@ -503,13 +504,16 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 	return fused, err
 }
 
-// release lets go of the rows, which have served: they may be most of the memory.
+// release lets go of the rows, which have served: they may be most of the memory. They
+// are collected at once where they were consumed, for the graph that comes next takes
+// as much in one piece, and the collector looks for garbage only after such a piece.
 func (r *run) release(spaces []*similarity.Space) {
 	clear(spaces)
 	if r.opt.Consume {
 		for _, v := range r.views {
 			v.Data = nil
 		}
+		runtime.GC()
 	}
 }
 

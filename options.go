@@ -179,7 +179,7 @@ func (o Options) automatic(views, samples int) Options {
 
 // granularity returns the settings of the search for K and the resolution.
 func (o Options) granularity() granularity.Settings {
-	return granularity.Settings{Neighbours: o.Neighbours, Most: min(granularity.DefaultMost, o.Candidates), Partition: o.Partition, Seed: o.Seed}
+	return granularity.Settings{Neighbours: o.Neighbours, Partition: o.Partition, Seed: o.Seed}
 }
 
 // scale returns how a view of the given metric is scaled: the readings of Mixed are

@@ -46,7 +46,7 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	rows += largest
 	neighbours := (views-1)*list + search
 	union := 2 * views * list
-	fuse := 8*pairs + min(pairs, atATime)*4*(views+1)
+	fuse := 8*pairs + min(pairs, int64(atATime(samples)))*4*(views+1)
 	// What one view tells of another takes memory by the pairs that are trained on.
 	trained := min(pairs, int64(o.Learning.Pairs))
 	learn := 4*pairs + trained*(8+8*views+16*views*(views-1))
@@ -94,9 +94,9 @@ func estimate(opt Options, views []*View) costs {
 	refinement, steps := 0.0, opt.Refinement.Steps()
 	var refining func(share float64) float64
 	if steps > 0 {
-		refinement = 20 * pairs * float64(steps)
+		refinement = 10 * pairs * float64(steps)
 	}
-	if paths := 130 * pairs * far; !opt.Refinement.WithoutPaths {
+	if paths := 25 * pairs * far; !opt.Refinement.WithoutPaths {
 		refinement += paths
 		// Paths come first, one step of all, and take most of the time.
 		refining = func(share float64) float64 {

@@ -4,13 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
 const (
 	checked   = 256   // rows whose exact neighbours are found to estimate the recall
-	margin    = 0.007 // by which the cells alone should exceed the recall wanted
+	margin    = 0.003 // by which the cells alone should exceed the recall wanted
 	shortfall = 0.012 // by which they may miss it where a pass makes up for it
 	widenings = 2     // before the search is exact
 	passes    = 2     // over the neighbours of neighbours at most, before widening
@@ -49,9 +50,10 @@ const autoRows = 30_000
 // time of the whole differs by a tenth.
 func cellCount(n int) int { return int(3 * math.Sqrt(float64(n))) }
 
-// approximate puts the rows into cells by k-means and compares every row with those
-// of the cells that it is nearest to (an inverted file): of as many cells as hold the
-// neighbours of some random rows, whose exact neighbours are known. Where the recall
+// approximate puts the rows into cells by k-means, narrowed where they can be, and
+// compares every row with those of the cells that it is nearest to (an inverted file): of
+// as many cells as hold the neighbours of some random rows, whose exact neighbours are
+// known. The best are ranked by the space's own similarities. Where the recall
 // is still low, it goes on to the neighbours of the neighbours, then to more cells,
 // and where all that would take as long, to an exact search.
 func (f *finder) approximate() error {
@@ -59,16 +61,20 @@ func (f *finder) approximate() error {
 	random := rand.New(rand.NewPCG(f.settings.Seed, searchStream))
 	report := &f.lists.Search
 	*report = Report{Method: Approximate, Checked: min(checked, n), Cells: cellCount(n)}
-	f.meter.expect(approximateWork(float64(n), float64(f.k), float64(report.Cells), float64(report.Checked)))
+	f.meter.expect(approximateWork(float64(n), float64(f.k), float64(report.Cells), float64(report.Checked), foreseenShare))
 	truth, err := f.truth(random, report.Checked)
 	if err != nil {
+		return err
+	}
+	lost := 0.0
+	if f.coarse, lost, err = f.narrow(truth, random); err != nil {
 		return err
 	}
 	centres, err := f.centres(report.Cells, random)
 	if err != nil {
 		return err
 	}
-	probes, pass, err := f.probesFor(truth, centres)
+	probes, pass, err := f.probesFor(truth, centres, lost)
 	if err != nil {
 		return err
 	}
@@ -95,6 +101,7 @@ func (f *finder) approximate() error {
 		report.Probes *= 2
 	}
 	*report = Report{Method: Exact, Recall: 1, Cells: report.Cells, Widened: min(report.Widened, widenings) + 1}
+	f.coarse = f.rows // which may free memory
 	return f.exact()
 }
 
@@ -138,7 +145,7 @@ func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
 		t.rows = append(t.rows, int32(r))
 	}
 	slices.Sort(t.rows)
-	err := f.all(t.rows, func(q int, best []key) {
+	err := f.all(f.rows, t.rows, func(q int, best []key) {
 		for e, k := range best {
 			t.neighbours[q*f.k+e] = k.id()
 		}
@@ -147,29 +154,25 @@ func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
 	return t, err
 }
 
-// probesFor returns how many of their nearest cells rows have to ask for so that the
-// share of their neighbours is found that is wanted, or nearly so where a pass over the
-// neighbours of neighbours costs less than the rest. It goes by rows whose neighbours
-// are known, and returns 0 probes where the cells are so many that an exact search takes
-// no longer.
-func (f *finder) probesFor(t *truth, centres block) (probes int, pass bool, err error) {
+// probesFor returns how many of their nearest cells rows have to ask so that the share of
+// their neighbours is found that is wanted, or nearly so where a pass over the neighbours
+// of neighbours costs less than the rest. It goes by rows whose neighbours are known, and
+// returns 0 probes where the cells are so many that an exact search takes no longer. lost
+// is the share of the neighbours that are not found in any case.
+func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, pass bool, err error) {
 	most := centres.count() / 8
-	rows, others := make([]int32, len(t.rows)), make([]int32, len(t.neighbours))
-	for q, r := range t.rows {
-		rows[q] = f.rows.index[r]
-	}
+	others := make([]int32, len(t.neighbours))
 	for e, i := range t.neighbours {
-		others[e] = f.space.Slot(int(i))
+		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
 	}
-	from, err := f.nearest(rows, centres, most, placing)
+	from, err := f.nearest(f.some(t.rows), centres, most)
 	if err != nil {
 		return 0, false, err
 	}
-	to, err := f.nearest(others, centres, most, placing)
+	to, err := f.nearest(f.some(others), centres, most)
 	if err != nil {
 		return 0, false, err
 	}
-	total := float64(len(others))
 	found := make([]int, most) // pairs that meet when so many cells, less one, are asked
 	for e := range others {
 		near, back := from[e/f.k*most:][:most], to[e*most:][:most]
@@ -181,9 +184,9 @@ func (f *finder) probesFor(t *truth, centres block) (probes int, pass bool, err 
 			found[forth]++
 		}
 	}
-	enough, nearly := rank(found, (f.target()+margin)*total), rank(found, (f.target()-shortfall)*total)
-	// The last cells cost half of what the first ones do: most members are turned away.
-	rest := float64(enough-nearly) * float64(f.rows.count()/centres.count()) * visiting / 2
+	total := float64(len(others))
+	enough, nearly := rank(found, (f.target()+margin+lost)*total), rank(found, (f.target()-shortfall+lost)*total)
+	rest := float64(enough-nearly) * float64(f.rows.count()/centres.count()) * visiting * f.share()
 	if rest > f.passPairs()*linking {
 		enough, pass = nearly, true
 	}
@@ -191,6 +194,15 @@ func (f *finder) probesFor(t *truth, centres block) (probes int, pass bool, err 
 		return 0, false, nil
 	}
 	return enough, pass, nil
+}
+
+// some returns some of the coarse rows.
+func (f *finder) some(rows []int32) block {
+	some := block{data: f.coarse.data, dims: f.coarse.dims, id: rows}
+	for _, r := range rows {
+		some.index = append(some.index, f.coarse.index[r])
+	}
+	return some
 }
 
 // rank returns how many of the first counts have at least the sum wanted, or more than
@@ -205,9 +217,15 @@ func rank(counts []int, wanted float64) int {
 	return len(counts) + 1
 }
 
-// all finds the exact neighbours of some rows and hands those of rows[t], best first
-// and numbered as samples, to take.
-func (f *finder) all(rows []int32, take func(t int, best []key)) error {
+// share is about what part of the time of a comparison of rows one of coarse rows takes.
+func (f *finder) share() float64 {
+	const fixed = 80 // dimensions that take as long as what comes once for each pair
+	return float64(f.coarse.dims+fixed) / float64(f.rows.dims+fixed)
+}
+
+// all compares some rows with all others, as from has them, and hands the neighbours of
+// rows[t], best first and numbered as samples, to take.
+func (f *finder) all(from block, rows []int32, take func(t int, best []key)) error {
 	n := f.rows.count()
 	const most = 2048
 	done := f.meter.stage(float64(len(rows))*float64(n), 1)
@@ -215,12 +233,12 @@ func (f *finder) all(rows []int32, take func(t int, best []key)) error {
 		some := rows[:min(most, len(rows))]
 		index := make([]int32, len(some))
 		for t, r := range some {
-			index[t] = f.rows.index[r]
+			index[t] = from.index[r]
 		}
-		queries := block{f.rows.data, index, some, numbers(len(some))}
-		best := f.newBank(len(some), f.spare())
+		queries := block{data: from.data, dims: from.dims, index: index, id: some, row: numbers(len(some))}
+		best := f.newBank(len(some), f.spare(), f.k/8+12).share()
 		err := parallel.Blocks(f.ctx, f.threads, n, f.side(n), func(worker, lo, hi int) {
-			f.lane(worker).product.multiply(f.ctx, f.sum, best, queries, f.rows.part(lo, hi), forth)
+			f.lane(worker).product.multiply(f.ctx, f.sum, best, queries, from.part(lo, hi), forth)
 			done(float64(len(some)) * float64(hi-lo))
 		})
 		if err != nil {
@@ -259,117 +277,44 @@ func (f *finder) recall(t *truth) float64 {
 // probe fills the lists with the best neighbours of every row in the cells that it is
 // nearest to, and among the rows that are near its own cell. It gives up, and reports
 // false, where that is no cheaper than to compare all pairs.
-//
-// Beside the lists it takes 10 bytes times k, 8 times the probes, and 170 per row.
 func (f *finder) probe(centres block, probes int) (bool, error) {
-	n, count := f.rows.count(), centres.count()
-	if 4*probes > count {
+	n := f.rows.count()
+	if 4*probes > centres.count() {
 		return false, nil
 	}
-	near, err := f.nearest(f.rows.index, centres, probes, placing)
+	c, err := f.cells(centres, probes)
 	if err != nil {
 		return false, err
 	}
-	home, others := split(near, probes)
-	begin, members := group(home, count, f.rows.id, 1)
-	start, askers := group(others, count, members, probes-1)
-	visits, pairs := visits(begin, start, members, askers, max(4096, 16*n/count))
-	if pairs > float64(n)*float64(n)/8 {
+	parts, pairs := c.parts(), 0.0
+	for _, p := range parts {
+		pairs += c.cost(p)
+	}
+	if pairs > float64(n)*float64(n)/4 {
 		return false, nil
 	}
-	place := make([]int32, n)
-	for at, r := range members {
-		place[r] = int32(at)
-	}
-	// A member of a cell learns of a row that asks for the cell, unless it asks for the
-	// row's own cell and so finds it there.
-	asks := func(row, member int32) bool {
-		return slices.Contains(others[int(member)*(probes-1):][:probes-1], home[row])
-	}
-	best := f.newBank(n, 0)
-	done := f.meter.stage(pairs, visiting)
-	err = parallel.Blocks(f.ctx, f.threads, len(visits), 1, func(worker, t, _ int) {
-		l, v := f.lane(worker), visits[t]
-		rows, columns := f.gather(&l.rows, v.rows, place), f.gather(&l.columns, v.columns, place)
-		l.product.known = asks
-		l.product.multiply(f.ctx, f.sum, best, rows, columns, v.way)
-		done(v.pairs())
+	lacking := make([][]int32, len(parts))
+	done := f.meter.stage(pairs, visiting*f.share()+ranking*float64(n*f.k)/pairs)
+	err = parallel.Blocks(f.ctx, f.threads, len(parts), 1, func(worker, t, _ int) {
+		lacking[t] = f.visit(f.lane(worker), c, parts[t])
+		done(c.cost(parts[t]))
 	})
 	if err != nil {
 		return false, err
 	}
-	short, err := f.take(best, place)
-	if err != nil || len(short) > n/8 {
-		return false, err
+	short := slices.Concat(lacking...)
+	if len(short) > n/8 {
+		return false, nil
 	}
-	return true, f.all(short, func(t int, best []key) { f.write(int(short[t]), best) })
-}
-
-// split takes apart the nearest cell of every row and its other ones, per in all, in
-// the memory of near.
-func split(near []int32, per int) (home, others []int32) {
-	home = make([]int32, len(near)/per)
-	for r := range home {
-		home[r] = near[r*per]
-		copy(near[r*(per-1):], near[r*per+1:(r+1)*per])
-	}
-	return home, near[:len(home)*(per-1)]
-}
-
-// visit is a part of the work of a probe: rows meet columns.
-type visit struct {
-	rows, columns []int32
-	way           direction
-}
-
-func (v visit) pairs() float64 { return float64(len(v.rows)) * float64(len(v.columns)) }
-
-// visits lists the visits that compare the members of every cell with each other, and
-// then with those who ask for it, and returns how many pairs that makes. The visits at
-// home go first: they raise the bars at which others are turned away. Cells are taken
-// in parts of most members at most, which know nothing of each other: far larger than
-// the others are only those of rows that are all alike, of which any will do.
-func visits(begin, start []int, members, askers []int32, most int) (visits []visit, pairs float64) {
-	add := func(v visit) {
-		visits = append(visits, v)
-		pairs += v.pairs()
-	}
-	for c := range len(begin) - 1 {
-		for own := range slices.Chunk(members[begin[c]:begin[c+1]], most) {
-			add(visit{own, own, triangle})
-		}
-	}
-	for c := range len(begin) - 1 {
-		own := slices.Collect(slices.Chunk(members[begin[c]:begin[c+1]], most))
-		turn := 0
-		for rows := range slices.Chunk(askers[start[c]:start[c+1]], most) {
-			if len(own) > 0 {
-				add(visit{rows, own[turn%len(own)], mutual})
-			}
-			turn++
-		}
-	}
-	return visits, pairs
-}
-
-// gathered is the memory of a block.
-type gathered struct{ index, place []int32 }
-
-// gather makes a block of rows, which lie in the bank where place says.
-func (f *finder) gather(g *gathered, rows, place []int32) block {
-	g.index, g.place = g.index[:0], g.place[:0]
-	for _, r := range rows {
-		g.index = append(g.index, f.rows.index[r])
-		g.place = append(g.place, place[r])
-	}
-	return block{f.rows.data, g.index, rows, g.place}
+	slices.Sort(short)
+	return true, f.all(f.rows, short, func(t int, best []key) { f.write(int(short[t]), best) })
 }
 
 // foreseeProbe tells the meter what is ahead when the cells are known, if one round of
 // probes does, and a pass after it.
 func (f *finder) foreseeProbe(cells, probes int, pass bool) {
 	n := float64(f.rows.count())
-	work := probeWork(n, float64(f.k), float64(cells), float64(probes))
+	work := probeWork(n, float64(f.k), float64(cells), float64(probes), f.share())
 	if pass {
 		work += linking * n * f.passPairs()
 	}

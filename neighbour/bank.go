@@ -40,13 +40,13 @@ var lowest = newKey(float32(math.Inf(-1)), math.MaxInt32)
 
 // bank keeps the best candidates of every one of a number of rows. What it keeps
 // depends on the set of the candidates alone, not on the order in which they come.
-// Rows that differ may be used by different goroutines under lock.
+// Rows of a shared bank that differ may be used by different goroutines under lock.
 type bank struct {
 	keep, room int   // of the candidates per row: how many are wanted, how many fit
 	keys       []key // room per row
 	fill       []int32
-	bar        []key // per row: no key below it can be among the best
-	locks      []sync.Mutex
+	bar        []key        // per row: no key below it can be among the best
+	locks      []sync.Mutex // none in a bank of one goroutine
 }
 
 // newBank makes room for rows that keep the best keep of at most candidates
@@ -56,18 +56,24 @@ func newBank(rows, keep, room, candidates int) *bank {
 	room = min(max(room, keep+1), candidates)
 	b := &bank{
 		keep: keep, room: room,
-		keys:  make([]key, rows*room),
-		fill:  make([]int32, rows),
-		bar:   make([]key, rows),
-		locks: make([]sync.Mutex, locks),
+		keys: make([]key, rows*room),
+		fill: make([]int32, rows),
+		bar:  make([]key, rows),
 	}
-	b.reset()
+	b.reset(rows)
 	return b
 }
 
-func (b *bank) reset() {
-	clear(b.fill)
-	for i := range b.bar {
+// share lets several goroutines use the bank.
+func (b *bank) share() *bank {
+	b.locks = make([]sync.Mutex, locks)
+	return b
+}
+
+// reset empties the first rows.
+func (b *bank) reset(rows int) {
+	clear(b.fill[:rows])
+	for i := range rows {
 		b.bar[i] = lowest
 	}
 }
@@ -78,16 +84,19 @@ const (
 	lockShift = 8
 )
 
-// push adds a candidate that was not pushed before.
-func (b *bank) push(row int32, k key) {
+// push adds a candidate that was not pushed before, and reports whether that has
+// raised the row's bar.
+func (b *bank) push(row int32, k key) bool {
 	if k <= b.bar[row] {
-		return
+		return false
 	}
 	at := int(row) * b.room
 	b.keys[at+int(b.fill[row])] = k
-	if b.fill[row]++; int(b.fill[row]) == b.room && b.room > b.keep {
-		b.cut(row)
+	if b.fill[row]++; int(b.fill[row]) < b.room || b.room <= b.keep {
+		return false
 	}
+	b.cut(row)
+	return true
 }
 
 // cut reduces a row to its best.
@@ -163,14 +172,18 @@ func sortFalling(keys []key) {
 	slices.Reverse(keys)
 }
 
-// pushAll adds hits under the locks of their rows.
-func (b *bank) pushAll(hits []hit) {
+// pushAll adds hits under the locks of their rows, and reports whether that has raised
+// a bar.
+func (b *bank) pushAll(hits []hit) (raised bool) {
 	var held *sync.Mutex
 	for _, h := range hits {
 		held = b.hold(h.row, held)
-		b.push(h.row, h.key)
+		if b.push(h.row, h.key) {
+			raised = true
+		}
 	}
 	release(held)
+	return raised
 }
 
 // bars sets dst to the least similarities that the rows still take.
@@ -185,6 +198,9 @@ func (b *bank) bars(dst []float32, rows []int32) {
 
 // hold returns the locked lock of row, having released another that was held.
 func (b *bank) hold(row int32, held *sync.Mutex) *sync.Mutex {
+	if b.locks == nil {
+		return nil
+	}
 	lock := &b.locks[int(row)>>lockShift&(len(b.locks)-1)]
 	if lock != held {
 		release(held)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	rowsPerCell = 24 // that the cells are learned from
+	rowsPerCell = 40 // that the cells are learned from
 	rounds      = 6  // of k-means
 	assignBlock = 2048
 )
@@ -29,28 +29,29 @@ func (f *finder) geometry() kernel.Sum {
 func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 	order := random.Perm(f.rows.count())
 	order = order[:min(len(order), rowsPerCell*count)]
-	chosen := make([]int32, len(order))
+	chosen := f.coarse
+	chosen.index = make([]int32, len(order))
 	for t, r := range order {
-		chosen[t] = f.rows.index[r]
+		chosen.index[t] = f.coarse.index[r]
 	}
-	d := f.space.Dims
-	centres := block{data: make([]float32, count*d), index: numbers(count), id: numbers(count)}
+	d := chosen.dims
+	centres := block{data: make([]float32, count*d), dims: d, index: numbers(count), id: numbers(count)}
 	for c := range count {
-		copy(centres.data[c*d:], f.row(chosen[c]))
+		copy(centres.of(c), chosen.of(c))
 	}
 	for range rounds {
-		cell, err := f.nearest(chosen, centres, 1, learning)
+		cell, err := f.nearest(chosen, centres, 1)
 		if err != nil {
 			return block{}, err
 		}
 		start, order := group(cell, count, numbers(len(cell)), 1)
-		spare := make([]int32, count) // rows that take the place of empty cells
+		spare := make([]int, count) // rows that take the place of empty cells
 		for c := range spare {
-			spare[c] = chosen[random.IntN(len(chosen))]
+			spare[c] = random.IntN(chosen.count())
 		}
 		err = parallel.Blocks(f.ctx, f.threads, count, 16, func(_, lo, hi int) {
 			for c := lo; c < hi; c++ {
-				f.mean(centres.data[c*d:][:d], chosen, order[start[c]:start[c+1]], spare[c])
+				f.mean(centres.of(c), chosen, order[start[c]:start[c+1]], spare[c])
 			}
 		})
 		if err != nil {
@@ -62,10 +63,10 @@ func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 
 // mean sets centre to the mean of the chosen rows that members lists, of unit length
 // under Cosine, or to row spare where there are none or they cancel out.
-func (f *finder) mean(centre []float32, chosen, members []int32, spare int32) {
+func (f *finder) mean(centre []float32, chosen block, members []int32, spare int) {
 	clear(centre)
 	for _, t := range members {
-		for k, x := range f.row(chosen[t]) {
+		for k, x := range chosen.of(int(t)) {
 			centre[k] += x
 		}
 	}
@@ -78,7 +79,7 @@ func (f *finder) mean(centre []float32, chosen, members []int32, spare int32) {
 		scale = math.Sqrt(scale)
 	}
 	if scale == 0 {
-		copy(centre, f.row(spare))
+		copy(centre, chosen.of(spare))
 		return
 	}
 	for k, x := range centre {
@@ -86,17 +87,10 @@ func (f *finder) mean(centre []float32, chosen, members []int32, spare int32) {
 	}
 }
 
-// row returns row number index of the data.
-func (f *finder) row(index int32) []float32 {
-	d := f.space.Dims
-	return f.rows.data[int(index)*d:][:d]
-}
-
-// nearest returns the most alike centres of every row of the data that index lists,
-// keep for each, best first.
-func (f *finder) nearest(index []int32, centres block, keep int, weight float64) ([]int32, error) {
-	n := len(index)
-	done := f.meter.stage(float64(n)*float64(centres.count()), weight)
+// nearest returns the most alike centres of every row, keep for each, best first.
+func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
+	n := rows.count()
+	done := f.meter.stage(float64(n)*float64(centres.count()), placing*f.share())
 	cells := make([]int32, n*keep)
 	place, nobody := numbers(assignBlock), make([]int32, assignBlock)
 	for t := range nobody {
@@ -108,9 +102,9 @@ func (f *finder) nearest(index []int32, centres block, keep int, weight float64)
 			banks[worker] = newBank(min(n, assignBlock), keep, 2*keep+8, centres.count())
 		}
 		best := banks[worker]
-		best.reset()
-		rows := block{f.rows.data, index[lo:hi], nobody[:hi-lo], place[:hi-lo]}
-		f.lane(worker).product.multiply(f.ctx, f.geometry(), best, rows, centres, forth)
+		best.reset(hi - lo)
+		some := block{data: rows.data, dims: rows.dims, index: rows.index[lo:hi], id: nobody[:hi-lo], row: place[:hi-lo]}
+		f.lane(worker).product.multiply(f.ctx, f.geometry(), best, some, centres, forth)
 		for t := range hi - lo {
 			near := best.best(int32(t))
 			sortFalling(near)

@@ -8,21 +8,27 @@ func (s Settings) Footprint(rows, dims int) int64 {
 	n, k := int64(rows), int64(min(s.Neighbours, rows))
 	bytes := n * (14*k + 320) // most of it in the bank
 	if s.approximates(rows) {
+		// An exact search may be the end of it. Before, the rows are packed by cell, in
+		// whole panels, or narrow ones are there twice.
 		cells := int64(cellCount(rows))
-		bytes += n*8*foreseen + cells*(4*int64(dims)+checked*k/2)
+		bytes = max(bytes, n*(4*k+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k)
 	}
 	return bytes
 }
 
-// foreseen is how many cells a row is expected to probe.
-const foreseen = 30
+// What is expected of an approximate search: how many cells a row probes, and what share
+// of the time coarse rows take.
+const (
+	foreseenProbes = 30
+	foreseenShare  = 0.6
+)
 
 // Cost estimates the time of Search, in nanoseconds on two processors.
 func (s Settings) Cost(rows, dims int) float64 {
 	n, k := float64(rows), float64(min(s.Neighbours, rows))
 	work := n*n/2 + ranking*n*k
 	if s.approximates(rows) {
-		work = approximateWork(n, k, float64(cellCount(rows)), checked)
+		work = approximateWork(n, k, float64(cellCount(rows)), checked, foreseenShare)
 	}
 	scale := max(0.5, float64(dims)/128)
 	if kernel.Best().Name == "go" {
@@ -33,12 +39,12 @@ func (s Settings) Cost(rows, dims int) float64 {
 
 // approximateWork is what an approximate search for k neighbours of n rows is expected
 // to take, before anything is known of them.
-func approximateWork(n, k, cells, checked float64) float64 {
-	return checked*n + placing*checked*(k+1)*cells + learning*rounds*min(n, rowsPerCell*cells)*cells +
-		probeWork(n, k, cells, foreseen)
+func approximateWork(n, k, cells, checked, share float64) float64 {
+	return 2*checked*n + placing*share*(checked*(k+1)*cells+rounds*min(n, rowsPerCell*cells)*cells) +
+		probeWork(n, k, cells, foreseenProbes, share)
 }
 
 // probeWork is the part of it that comes when the cells are known.
-func probeWork(n, k, cells, probes float64) float64 {
-	return placing*n*cells + visiting*probes*n*n/cells + ranking*n*k
+func probeWork(n, k, cells, probes, share float64) float64 {
+	return share*(placing*n*cells+2*visiting*probes*n*n/cells) + ranking*n*k
 }

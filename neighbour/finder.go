@@ -3,7 +3,6 @@ package neighbour
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -23,6 +22,7 @@ type finder struct {
 	kernel *kernel.Kernel
 	sum    kernel.Sum
 	rows   block // every row, as a candidate and as a place of a bank
+	coarse block // the same rows, perhaps narrowed, as they are put into cells and compared there
 	k      int
 	lists  *Lists
 	lanes  []lane
@@ -31,8 +31,7 @@ type finder struct {
 // lane is one thread's scratch space.
 type lane struct {
 	product      *product
-	rows         gathered
-	columns      gathered
+	visit        visit
 	index        []int32
 	similarities []float32
 	keys         []key
@@ -60,7 +59,8 @@ func newFinder(ctx context.Context, s *similarity.Space, settings Settings, thre
 	for r := range numbers {
 		numbers[r], index[r] = int32(r), s.Slot(s.Sample(r))
 	}
-	f.rows = block{s.Data(), index, numbers, numbers}
+	f.rows = block{data: s.Data(), dims: s.Dims, index: index, id: numbers, row: numbers}
+	f.coarse = f.rows
 	return f
 }
 
@@ -80,26 +80,26 @@ func (f *finder) search() error {
 func (f *finder) lane(worker int) *lane {
 	l := &f.lanes[worker]
 	if l.product == nil {
-		l.product = newProduct(f.kernel, f.space.Dims)
+		l.product = newProduct(f.kernel)
 	}
 	return l
 }
 
-// newBank makes a bank for some of the rows that keeps k candidates, and some more for
-// an exact result, so that k of them can be chosen by similarities that are rounded in
-// another way.
-func (f *finder) newBank(rows, more int) *bank {
+// newBank makes a bank for some of the rows that keeps k candidates and some more, and
+// has room for so many beside these.
+func (f *finder) newBank(rows, more, beside int) *bank {
 	others := f.rows.count() - 1
-	return newBank(rows, min(f.k+more, others), f.k+f.k/4+16, others)
+	return newBank(rows, min(f.k+more, others), f.k+more+beside, others)
 }
 
-// spare is how many more candidates an exact result takes.
+// spare is how many more candidates are kept where k of them are chosen by similarities
+// that come from other sums.
 func (f *finder) spare() int { return f.k/8 + 4 }
 
 // exact compares every row with every later one, block by block.
 func (f *finder) exact() error {
 	n := f.rows.count()
-	best := f.newBank(n, f.spare())
+	best := f.newBank(n, f.spare(), f.k/8+12).share()
 	size := f.side(n)
 	sides := (n + size - 1) / size
 	all := float64(n) * float64(n)
@@ -119,7 +119,7 @@ func (f *finder) exact() error {
 	if err != nil {
 		return err
 	}
-	_, err = f.take(best, f.rows.row)
+	err = f.take(best)
 	f.meter.finish()
 	return err
 }
@@ -143,24 +143,16 @@ func corner(task int) (i, j int) {
 	return task - j*(j+1)/2, j
 }
 
-// take fills the lists from a bank in which place[r] is the place of row r. It returns
-// the rows that have found fewer than k others, ascending.
-func (f *finder) take(from *bank, place []int32) (short []int32, err error) {
-	const size = 64
-	done := f.meter.stage(float64(len(place)*f.k), ranking)
-	lacking := make([][]int32, len(place)/size+1)
-	err = parallel.Blocks(f.ctx, f.threads, len(place), size, func(worker, lo, hi int) {
-		l := f.lane(worker)
+// take fills the lists from a bank.
+func (f *finder) take(from *bank) error {
+	n := f.rows.count()
+	done := f.meter.stage(float64(n*f.k), ranking)
+	return parallel.Blocks(f.ctx, f.threads, n, 64, func(worker, lo, hi int) {
 		for r := lo; r < hi; r++ {
-			best := f.rank(l, r, from.best(place[r]))
-			f.write(r, best)
-			if len(best) < f.k {
-				lacking[lo/size] = append(lacking[lo/size], int32(r))
-			}
+			f.write(r, f.rank(f.lane(worker), r, from.best(int32(r))))
 		}
 		done(float64((hi - lo) * f.k))
 	})
-	return slices.Concat(lacking...), err
 }
 
 // rank returns the best k of candidates of row r by the space's own similarities,

@@ -22,11 +22,10 @@ func (m *meter) expect(work float64) { m.left = work }
 
 // Weights of other work, as measured at 128 dimensions.
 const (
-	learning = 1  // per pair of a row and a centre in k-means
-	placing  = 2  // per pair of a row and a centre, to find the nearest few
-	visiting = 3  // per pair of scattered rows in tiles
-	linking  = 7  // per pair of scattered rows alone
-	ranking  = 40 // per entry of a list
+	placing  = 0.7 // per pair of a row and a centre
+	visiting = 1   // per pair of rows in cells
+	linking  = 7   // per pair of scattered rows alone
+	ranking  = 40  // per entry of a list
 )
 
 // stage begins a stage of so many units of work of a weight, and returns a function

@@ -80,12 +80,14 @@ type Report struct {
 // more than rounding. Equal rows have equal sums: of them, the lower numbers always win.
 //
 // An approximate search compares every sample with those in the same part of the
-// space. It estimates in every run what share of the true neighbours it has found, and
-// goes on, at last to an exact search, until that reaches Settings.Recall. Fewer than
-// 2000 samples, or than 8 k, are searched exactly in any case.
+// space, along fewer axes where these hold nearly all of the rows, and ranks the best by
+// the space's own similarities. It estimates in every run what share of the true
+// neighbours it has found, and goes on, at last to an exact search, until that reaches
+// Settings.Recall. Fewer than 2000 samples, or than 8 k, are searched exactly in any case.
 //
-// Beside the rows, a search takes some 14 k + 160 bytes per sample that has the view, of
-// which the lists are 4 k, and an approximate one 8 more per probe; and per thread 5 MB,
+// Beside the rows, an exact search takes some 14 k + 160 bytes per sample that has the
+// view, of which the lists are 4 k; an approximate one takes 4 k + 100, 8 for each probe
+// and another copy of the rows, or what an exact one does where it ends as that. Either takes 5 MB per thread,
 // or 2 kB per dimension where that is more.
 //
 // threads of 0 or less stands for all usable processors; the result is the same for

@@ -11,17 +11,27 @@ import (
 // block is a list of rows that take part in a product.
 type block struct {
 	data  []float32 // rows of equal length
+	dims  int       // which this is
 	index []int32   // the rows that take part
 	id    []int32   // their numbers as candidates
 	row   []int32   // their places in the bank
+	// panels, if not nil, are the rows as columns, packed already.
+	panels []float32
 }
 
 func (b block) count() int { return len(b.index) }
 
+// of returns the t-th row that takes part.
+func (b block) of(t int) []float32 { return b.data[int(b.index[t])*b.dims:][:b.dims] }
+
+// part returns some of the rows, from a whole panel on where they are packed.
 func (b block) part(lo, hi int) block {
 	b.index, b.id = b.index[lo:hi], b.id[lo:hi]
 	if b.row != nil {
 		b.row = b.row[lo:hi]
+	}
+	if b.panels != nil {
+		b.panels = b.panels[lo*b.dims:]
 	}
 	return b
 }
@@ -30,13 +40,13 @@ func (b block) part(lo, hi int) block {
 // the bars there. It is one thread's scratch space.
 type product struct {
 	kernel *kernel.Kernel
-	dims   int
+	dims   int // of the rows at hand
 
 	a, b, c             []float32 // panels of rows and of columns, tiles
 	rowBars, columnBars []float32
 	byRow, byColumn     []uint32
 	forward, backward   []hit
-	known               func(row, column int32) bool
+	known               func(place, id int32) bool // if not nil, whether a column is known to a row
 }
 
 // hit is a candidate for a row of the bank.
@@ -45,9 +55,9 @@ type hit struct {
 	key key
 }
 
-func newProduct(k *kernel.Kernel, dims int) *product {
+func newProduct(k *kernel.Kernel) *product {
 	return &product{
-		kernel: k, dims: dims,
+		kernel:     k,
 		columnBars: make([]float32, k.Columns),
 		byRow:      make([]uint32, k.Rows), byColumn: make([]uint32, k.Rows),
 	}
@@ -63,10 +73,13 @@ const (
 	mostRows    = 1 << 10
 	leastStrip  = 256
 	mostStrip   = 2048
+	wholePanels = 32 // columns, of any kernel
 )
 
-// strip returns how many columns are packed at a time.
-func strip(dims int) int { return max(leastStrip, min(mostStrip, stripValues/dims)) }
+// strip returns how many columns are packed at a time, in whole panels.
+func strip(dims int) int {
+	return max(leastStrip, min(mostStrip, stripValues/dims)) &^ (wholePanels - 1)
+}
 
 // part returns how many rows are packed at a time, a multiple of the tiles'.
 func (p *product) part() int {
@@ -79,24 +92,28 @@ type direction int
 
 const (
 	forth    direction = iota // Columns to rows, but none to itself.
-	mutual                    // Columns to rows, and rows to columns unless known says that they meet elsewhere.
 	triangle                  // Each to the other if the column's number is higher; the numbers ascend in both.
 )
 
 // multiply compares all rows with all columns and offers them to the bank. It stops
 // early where ctx is done.
 func (p *product) multiply(ctx context.Context, sum kernel.Sum, to *bank, rows, columns block, way direction) {
+	p.dims = rows.dims
 	wide, high := strip(p.dims), p.part()
 	for j := 0; j < len(columns.index); j += wide {
 		right := columns.part(j, min(j+wide, len(columns.index)))
-		p.b = p.pack(p.b, right, p.kernel.Columns)
+		panels := right.panels
+		if panels == nil {
+			p.b = p.pack(p.b, right, p.kernel.Columns)
+			panels = p.b
+		}
 		for i := 0; i < len(rows.index); i += high {
 			left := rows.part(i, min(i+high, len(rows.index)))
 			if way == triangle && left.id[0] >= right.id[len(right.id)-1] {
 				continue
 			}
 			p.a = p.pack(p.a, left, p.kernel.Rows)
-			p.compare(ctx, sum, to, left, right, way)
+			p.compare(ctx, sum, to, left, right, panels, way)
 			if ctx.Err() != nil {
 				return
 			}
@@ -119,10 +136,10 @@ func room[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// compare multiplies packed rows with packed columns. Where the rows are long, their
+// compare multiplies packed rows with packed columns, panels. Where the rows are long, their
 // dimensions are taken a part at a time, and the tiles of the whole strip hold the
 // sums meanwhile.
-func (p *product) compare(ctx context.Context, sum kernel.Sum, to *bank, left, right block, way direction) {
+func (p *product) compare(ctx context.Context, sum kernel.Sum, to *bank, left, right block, panels []float32, way direction) {
 	k := p.kernel
 	high, wide := kernel.Panels(len(left.index), k.Rows), kernel.Panels(len(right.index), k.Columns)
 	size, tiles := k.Rows*k.Columns, 1
@@ -139,9 +156,9 @@ func (p *product) compare(ctx context.Context, sum kernel.Sum, to *bank, left, r
 			if ctx.Err() != nil {
 				return
 			}
-			b := p.b[(j*p.dims+from)*k.Columns:]
+			b := panels[(j*p.dims+from)*k.Columns:]
 			ends := min((j+1)*k.Columns, len(right.id))
-			if last && way != forth {
+			if last && way == triangle {
 				p.readBars(to, p.columnBars, right.row[j*k.Columns:ends])
 			} else if last {
 				p.noBars(p.columnBars)
@@ -170,12 +187,14 @@ func (p *product) collect(c []float32, left, right block, way direction) {
 		row := c[i*p.kernel.Columns:][:p.kernel.Columns]
 		for m := p.byRow[i] & columns; m != 0; m &= m - 1 {
 			j := bits.TrailingZeros32(m)
-			if other := right.id[j]; other > id || other < id && way != triangle {
-				p.forward = append(p.forward, hit{left.row[i], newKey(row[j], other)})
+			other := right.id[j]
+			if other == id || other < id && way == triangle || p.known != nil && p.known(left.row[i], other) {
+				continue
 			}
+			p.forward = append(p.forward, hit{left.row[i], newKey(row[j], other)})
 		}
 		for m := p.byColumn[i] & columns; m != 0; m &= m - 1 {
-			if j := bits.TrailingZeros32(m); right.id[j] > id && way == triangle || way == mutual && !p.known(id, right.id[j]) {
+			if j := bits.TrailingZeros32(m); right.id[j] > id {
 				p.backward = append(p.backward, hit{right.row[j], newKey(row[j], id)})
 			}
 		}
@@ -184,8 +203,7 @@ func (p *product) collect(c []float32, left, right block, way direction) {
 
 // deliver hands over what was noted and takes the rows' new bars.
 func (p *product) deliver(to *bank, left block) {
-	if len(p.forward) > 0 {
-		to.pushAll(p.forward)
+	if to.pushAll(p.forward) {
 		p.readBars(to, p.rowBars, left.row)
 	}
 	to.pushAll(p.backward)

@@ -336,8 +336,8 @@ func TestCollapse(t *testing.T) {
 				for range 2 * len(s.label) {
 					s.move(r.IntN(len(s.label)))
 					checkSizes(t, s)
-					if got, want := s.objective(), loss(g, labels(), DefaultClip); math.Abs(got-want) > tolerance {
-						t.Fatalf("%s: the objective is %v, want %v", kind, got, want)
+					if got, want := s.objective(), loss(g, labels(), DefaultClip); math.Abs(got-want) > tolerance || math.Abs(s.loss-want) > tolerance {
+						t.Fatalf("%s: the objective is %v, carried along %v, want %v", kind, got, s.loss, want)
 					}
 				}
 			}

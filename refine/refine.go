@@ -111,7 +111,8 @@ func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done 
 		return nil, err
 	}
 	out := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: make([]float32, len(g.Weight))}
-	err := detours(ctx, ranked, g.Samples(), threads, progress, func(s *scratch, i int) {
+	err := each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
+		s.all(ranked, i)
 		index, weight := out.Of(i)
 		byWeight, _ := ranked.Of(i)
 		for e, j := range byWeight {
@@ -132,7 +133,8 @@ func paths(ctx context.Context, g *graph.Graph, k, threads int, progress func(do
 		return nil, err
 	}
 	l := newLists(g, k)
-	err := detours(ctx, g, max(1, k), threads, progress, func(s *scratch, i int) {
+	err := each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
+		s.largest(g, i, k)
 		index, _ := g.Of(i)
 		l.pick(i, index, s.best, s)
 	})
@@ -174,50 +176,89 @@ func unkey(x uint64) (index int32, weight float32) {
 	return int32(uint32(x)), math.Float32frombits(^uint32(x >> 32))
 }
 
-// detours calls do with every sample i of g, whose edges are ranked, when best holds
-// the weights that paths give to its edges, in their order: all of them, or, where k is
-// less than the sample's edges, those that are among its k largest. The others are then
-// anything below these.
-func detours(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int), do func(s *scratch, i int)) error {
-	return each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
-		index, weight := g.Of(i)
-		s.best = append(s.best[:0], weight...)
-		for e, h := range index {
-			s.row[h] = weight[e]
-		}
-		s.floor = 0
-		if k < len(index) {
-			s.floor = weight[k-1]
-		}
-		for e, j := range index {
-			if e == k {
-				s.top = append(s.top[:0], s.best[:k]...)
-				slices.Sort(s.top)
-				s.floor = s.top[0]
+// all sets best to the weights that paths give to the edges of sample i of g, which are
+// ranked, in their order.
+func (s *scratch) all(g *graph.Graph, i int) {
+	index, weight := g.Of(i)
+	s.best = append(s.best[:0], weight...)
+	for e, h := range index {
+		s.place[h] = int32(e) + 1
+	}
+	for e, j := range index {
+		// No detour is more probable than its second step, by falling weight, after
+		// the best first one.
+		theirs, step := g.Of(int(j))
+		most := weight[e]
+		for l, h := range theirs {
+			if weight[0]*step[l] <= most {
+				break
 			}
-			// No detour is more probable than its second step, by falling weight, after
-			// the best first one.
-			theirs, step := g.Of(int(j))
-			most := weight[e]
-			for l, h := range theirs {
-				if p := weight[0] * step[l]; p <= most || p < s.floor {
-					break
-				}
-				most = max(most, s.row[h]*step[l])
-			}
-			s.best[e] = most
-			if e >= k && most > s.floor {
-				at, _ := slices.BinarySearch(s.top, most)
-				copy(s.top, s.top[1:at])
-				s.top[at-1] = most
-				s.floor = s.top[0]
+			if at := s.place[h] - 1; at >= 0 {
+				most = max(most, weight[at]*step[l])
 			}
 		}
-		for _, h := range index {
-			s.row[h] = 0
+		s.best[e] = most
+	}
+	for _, h := range index {
+		s.place[h] = 0
+	}
+}
+
+// largest does the same for those edges whose weights are then among the sample's k
+// largest. The others are anything below these, and the largest are at least floor.
+func (s *scratch) largest(g *graph.Graph, i, k int) {
+	index, weight := g.Of(i)
+	s.best, s.near, s.floor = append(s.best[:0], weight...), s.near[:0], 0
+	if k = min(max(1, k), len(index)); k > 0 {
+		s.floor = weight[k-1]
+	}
+	for e, j := range index {
+		s.place[j] = int32(e) + 1
+		if weight[e] >= s.floor {
+			s.near = append(s.near, int32(e))
 		}
-		do(s, i)
-	})
+	}
+	enough := 2 * k
+	// No step raises the probability of a path, so that few first steps come into
+	// question, and few second ones after each.
+	for e, h := range index {
+		if weight[e] < s.floor {
+			break
+		}
+		theirs, step := g.Of(int(h))
+		for l, j := range theirs {
+			p := weight[e] * step[l]
+			if p < s.floor {
+				break
+			}
+			at := s.place[j] - 1
+			if at < 0 || p <= s.best[at] {
+				continue
+			}
+			if s.best[at] < s.floor {
+				s.near = append(s.near, at)
+			}
+			s.best[at] = p
+		}
+		if len(s.near) >= enough {
+			s.raise(k)
+			enough = 2 * max(k, len(s.near)) // of which many may tie
+		}
+	}
+	for _, h := range index {
+		s.place[h] = 0
+	}
+}
+
+// raise sets the floor to the k-th largest weight so far.
+func (s *scratch) raise(k int) {
+	s.top = s.top[:0]
+	for _, at := range s.near {
+		s.top = append(s.top, s.best[at])
+	}
+	slices.Sort(s.top)
+	s.floor = s.top[len(s.top)-k]
+	s.near = slices.DeleteFunc(s.near, func(at int32) bool { return s.best[at] < s.floor })
 }
 
 // CoNeighbours returns the graph of co-neighbour probabilities, Eq. pb_optknn:
@@ -272,10 +313,11 @@ func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Grap
 
 // scratch is one thread's.
 type scratch struct {
-	row   []float32 // one zero per sample, to be left as such
-	best  []float32
-	top   []float32 // the best that are asked for so far, ascending
-	floor float32   // what is below it is not among them
+	place []int32   // by sample: where it is on a list, counted from 1; to be left at 0
+	best  []float32 // the weights of a sample's edges
+	floor float32   // below which none of the largest is
+	near  []int32   // the edges that reach it
+	top   []float32 // their weights
 	keys  []uint64
 }
 
@@ -285,8 +327,8 @@ func each(ctx context.Context, n, threads int, progress func(done int), do func(
 	tick := parallel.Counter(progress)
 	return parallel.Blocks(ctx, threads, n, 64, func(worker, lo, hi int) {
 		s := &scratches[worker]
-		if s.row == nil {
-			s.row = make([]float32, n)
+		if s.place == nil {
+			s.place = make([]int32, n)
 		}
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			do(s, i)
@@ -379,7 +421,7 @@ func (l *lists) coNeighbours(ctx context.Context, threads int, progress func(don
 	err = each(ctx, len(l.length), threads, progress, func(s *scratch, i int) {
 		mine, _ := l.of(i)
 		for _, h := range mine {
-			s.row[h] = 1
+			s.place[h] = 1
 		}
 		index, half := out.Of(i)
 		for e, j := range index {
@@ -387,12 +429,12 @@ func (l *lists) coNeighbours(ctx context.Context, threads int, progress func(don
 			theirs, weight := l.of(int(j))
 			sum := 0.0
 			for t, h := range theirs {
-				sum += float64(s.row[h] * weight[t])
+				sum += float64(float32(s.place[h]) * weight[t])
 			}
 			half[e] = float32(sum)
 		}
 		for _, h := range mine {
-			s.row[h] = 0
+			s.place[h] = 0
 		}
 	})
 	if err != nil {

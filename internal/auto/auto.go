@@ -156,7 +156,7 @@ func defaults(seed uint64) mvclust.Options { return mvclust.Options{Seed: seed} 
 
 // preset are the options of the paper's method, with the K that it has without any
 // knowledge of the data.
-func preset(seed uint64) mvclust.Options { return mvclust.Options{Seed: seed} }
+func preset(seed uint64) mvclust.Options { return mvclust.Options{Preset: mvclust.Paper, Seed: seed} }
 
 // opponents runs the opponents.
 func (t *Trial) opponents(ctx context.Context, views []*mvclust.View, labels []int, classes int) error {

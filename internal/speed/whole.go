@@ -208,10 +208,10 @@ type fit struct {
 	report report
 }
 
-// fit runs the method on a file in its default mode but for more flags. It is not
+// fit runs the published method on a file, but for more flags. It is not
 // given the classes: the scores are not a part of the run. labels.csv remains.
 func (b *bench) fit(file string, more ...string) (*fit, error) {
-	args := []string{"fit", file, "--json", "--quiet", "--threads", strconv.Itoa(b.Threads), "-o", b.results()}
+	args := []string{"fit", file, "--preset", "paper", "--json", "--quiet", "--threads", strconv.Itoa(b.Threads), "-o", b.results()}
 	p, err := b.mvclust(append(args, more...)...)
 	if err != nil {
 		return nil, err
