@@ -35,6 +35,7 @@ func footprint(t *testing.T, opt mvclust.Options, samples int, dims ...int) int6
 // a run larger.
 func TestFootprint(t *testing.T) {
 	for name, opt := range map[string]mvclust.Options{
+		"auto":        {},
 		"standard":    {},
 		"l2":          {Metrics: []similarity.Metric{similarity.L2}},
 		"scaled":      {Scale: view.MinMax},
@@ -42,7 +43,9 @@ func TestFootprint(t *testing.T) {
 		"approximate": {Search: neighbour.Settings{Method: neighbour.Approximate}},
 		"learner":     {Learner: constant(2)},
 	} {
-		opt.Preset = mvclust.Paper
+		if name != "auto" {
+			opt.Preset = mvclust.Paper
+		}
 		for _, candidates := range []int{20, 80, 150} {
 			for _, n := range []int{200, 1999, 10_000, 29_999, 300_000, 10_000_000} {
 				for _, dims := range [][]int{{1, 1}, {64, 128}, {5000, 3}} {
@@ -123,11 +126,18 @@ func TestFootprintKept(t *testing.T) {
 		opt         mvclust.Options
 		views, dims int
 	}{
-		"edges":   {mvclust.Options{Preset: mvclust.Paper, Candidates: 150}, 2, 16},
-		"values":  {mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Scale: view.MinMax}, 2, 300},
-		"consume": {mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Consume: true}, 2, 300},
-		"learner": {mvclust.Options{Preset: mvclust.Paper, Candidates: 100, Learner: constant(2)}, 2, 16},
-		"views":   {mvclust.Options{Preset: mvclust.Paper, Candidates: 20, Consume: true, Learning: probability.Settings{Epochs: 2}}, 10, 3},
+		"edges":        {mvclust.Options{Preset: mvclust.Paper, Candidates: 150}, 2, 16},
+		"values":       {mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Scale: view.MinMax}, 2, 300},
+		"consume":      {mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Consume: true}, 2, 300},
+		"learner":      {mvclust.Options{Preset: mvclust.Paper, Candidates: 100, Learner: constant(2)}, 2, 16},
+		"auto":         {mvclust.Options{}, 2, 16},
+		"auto, values": {mvclust.Options{Consume: true}, 2, 300},
+		"auto, L2":     {mvclust.Options{Metrics: []similarity.Metric{similarity.L2}, Candidates: 20}, 2, 300},
+		"auto, K":      {mvclust.Options{Neighbours: 150, Threads: 4}, 1, 8},
+		"auto, 4":      {mvclust.Options{Threads: 4}, 1, 8},
+		"auto, few":    {mvclust.Options{Candidates: 10, Consume: true}, 1, 8},
+		"auto, views":  {mvclust.Options{Consume: true}, 10, 3},
+		"views":        {mvclust.Options{Preset: mvclust.Paper, Candidates: 20, Consume: true, Learning: probability.Settings{Epochs: 2}}, 10, 3},
 	} {
 		runtime.GC()
 		before := heap()

@@ -1,7 +1,10 @@
 package granularity
 
+import "github.com/mvclust/mvclust/internal/parallel"
+
 // Footprint returns how many bytes Search holds at its peak, at most, beside the graph.
-func (s Settings) Footprint(samples int) int64 {
+// Every thread holds a partition of its own.
+func (s Settings) Footprint(samples, threads int) int64 {
 	if s.Resolve() != nil {
 		return 0
 	}
@@ -9,9 +12,10 @@ func (s Settings) Footprint(samples int) int64 {
 	most := int64(p.neighbours[len(p.neighbours)-1])
 	lists := 8 * n * (most + 1)
 	refined := 2 * n * most * (4 + 4 + 4) // both ends of every edge, and the half sums
-	searched := 2 * n * most * 8          // costs, for every thread that searches
+	searched := 2*n*most*(8+4+8) + 48*n   // costs, the edges between clusters, and the state
+	searches := int64(min(parallel.Threads(threads), len(p.resolutions)))
 	labels := 4 * n * int64(len(p.neighbours)*len(p.resolutions))
-	return lists + refined + 2*searched + labels
+	return lists + refined + searches*searched + labels
 }
 
 // Cost returns about how many nanoseconds Search takes on two processors.

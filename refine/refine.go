@@ -366,8 +366,9 @@ func (l *lists) of(i int) (index []int32, weight []float32) {
 // first returns the lists cut after their k nearest. It shares them with l.
 func (l *lists) first(k int) *lists {
 	out := &lists{l.room, make([]int32, len(l.length)), l.index, l.weight, make([]float32, len(l.sum))}
+	most := 1 + int32(max(0, min(k, l.room-1)))
 	for i, length := range l.length {
-		out.length[i] = min(length, int32(k)+1)
+		out.length[i] = min(length, most)
 		_, weight := out.of(i)
 		sum := 0.0
 		for _, w := range weight {

@@ -43,7 +43,7 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 		widest = max(widest, x)
 	}
 	if widest == 0 {
-		widest = 1 // all neighbours are equal rows, and all distances stay as they are
+		widest = 1e6 // all neighbours are equal rows, and all distances stay as they are
 	}
 	out := *s
 	out.root = make([]float32, len(spread))

@@ -103,6 +103,9 @@ func (r *readings) weigh(ctx context.Context, v *View, present []int) error {
 // least is a variance of cosines that is no more than rounding.
 const least = 1e-14
 
+// middle is how near the mean, in standard deviations, 32-bit features may be by rounding.
+const middle = 1e-6
+
 // apply sets to to the readings of row, one after the other, each of a length that is
 // its weight, or of zeros.
 func (r *readings) apply(to []float64, row []float32) {
@@ -113,12 +116,16 @@ func (r *readings) apply(to []float64, row []float32) {
 		standard[k] = (float64(x) - r.mean[k]) * r.scale[k]
 	}
 	r.ranges.apply(ranged, row)
+	// The direction of a row that is the mean of all would be that of a rounding error.
+	floor := [3]float64{2: middle * middle * float64(d)}
 	for part, values := range [][]float64{raw, ranged, standard} {
 		sum := 0.0
 		for _, x := range values {
 			sum += x * x
 		}
-		if sum > 0 {
+		if sum <= floor[part] {
+			clear(values)
+		} else {
 			factor := r.weight[part] / math.Sqrt(sum)
 			for k := range values {
 				values[k] *= factor

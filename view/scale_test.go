@@ -111,7 +111,7 @@ func TestScaledProperties(t *testing.T) {
 }
 
 func TestScaleNames(t *testing.T) {
-	for s, name := range map[view.Scale]string{view.NoScale: "none", view.MinMax: "minmax"} {
+	for s, name := range map[view.Scale]string{view.NoScale: "none", view.MinMax: "minmax", view.Mixed: "mixed"} {
 		if got, err := view.ParseScale(name); got != s || err != nil || s.String() != name {
 			t.Errorf("%s is %v, %v", name, got, err)
 		}

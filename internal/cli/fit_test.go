@@ -28,7 +28,7 @@ func quickOptions(dir string) fitOptions {
 	data := filepath.Join(dir, "synth.npz")
 	return fitOptions{
 		sources: []string{data}, output: filepath.Join(dir, "out"), truth: data + ":labels",
-		preset: "auto", format: "csv", neighbours: 20, metrics: []string{"cosine"}, params: []string{"epochs=20"},
+		preset: "paper", format: "csv", neighbours: 20, metrics: []string{"cosine"}, params: []string{"epochs=20"},
 	}
 }
 
@@ -81,7 +81,7 @@ func TestFitFunc(t *testing.T) {
 	}
 
 	switch {
-	case r.Version != mvclust.Version || r.Command != "fit" || r.Preset != "auto" || r.Threads < 1:
+	case r.Version != mvclust.Version || r.Command != "fit" || r.Preset != "paper" || r.Threads < 1:
 		t.Errorf("run.json begins %+v", r)
 	case len(r.Inputs.Files) != 1 || r.Inputs.Truth == nil || *r.Inputs.Truth != r.Inputs.Files[0] || len(r.Inputs.Truth.SHA256) != 64:
 		t.Errorf("the files are %+v and the truth %+v", r.Inputs.Files, r.Inputs.Truth)
@@ -258,7 +258,7 @@ func TestInterrupt(t *testing.T) {
 			dir := t.TempDir()
 			small(t, dir)
 			// Without the signal this would take hours.
-			cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--param", "epochs=10000000", "--output", "new/out")
+			cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--preset", "paper", "--param", "epochs=10000000", "--output", "new/out")
 			cmd.Dir = dir
 			stderr, err := cmd.StderrPipe()
 			if err != nil {

@@ -133,7 +133,7 @@ func large(t *testing.T, dir string, samples int, more ...string) {
 
 // quick are flags of fit for a run that takes a moment.
 func quick(args ...string) []string {
-	return append([]string{"fit", "--param", "epochs=20", "--neighbors", "20"}, args...)
+	return append([]string{"fit", "--preset", "paper", "--param", "epochs=20", "--neighbors", "20"}, args...)
 }
 
 // names lists a folder, hidden files included.

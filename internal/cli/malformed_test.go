@@ -335,7 +335,7 @@ func TestMalformed(t *testing.T) {
 				args = []string{"fit", bad}
 			}
 			before := names(t, dir)
-			o := command(t, dir, append(args, "--quiet", "--output", filepath.Join("new", "out"), "--param", "epochs=2")...)
+			o := command(t, dir, append([]string{"fit", "--preset", "paper", "--param", "epochs=2", "--quiet", "--output", filepath.Join("new", "out")}, args[1:]...)...)
 			if o.status != statusFailed {
 				t.Errorf("exit status %d", o.status)
 			}

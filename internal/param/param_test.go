@@ -50,7 +50,8 @@ func TestValues(t *testing.T) {
 		good    []string
 		refused []string
 	}{
-		{"scale", []string{"none", "minmax"}, []string{"", "off", "MinMax"}},
+		{"scale", []string{"none", "minmax", "mixed"}, []string{"", "off", "MinMax"}},
+		{"local", []string{"on", "off"}, []string{"", "x", "true"}},
 		{"candidates", []string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "K"}},
 		{"neighbor-search", []string{"auto", "exact", "approximate"}, []string{"", "Exact", "ivf"}}, //nolint:misspell // spelt as --neighbors is
 		{"recall", []string{"1e-300", "0.5", "1"}, []string{"0", "-0.1", "1.01", "97%", "nan", "auto"}},
@@ -68,14 +69,15 @@ func TestValues(t *testing.T) {
 		{"cross", []string{"on", "off"}, []string{"x"}},
 		{"constraint", []string{"on", "off"}, []string{"x"}},
 		{"training", []string{"on", "off"}, []string{"x"}},
-		{"fusion", []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply"}, []string{"", "median"}},
+		{"fusion", []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}, []string{"", "median"}},
 		{"completion", []string{"on", "off"}, []string{"x"}},
 		{"function-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5", "nan"}},
 		{"paths", []string{"on", "off"}, []string{"x"}},
 		{"co-neighbor-propagation", []string{"on", "off"}, []string{"x"}}, //nolint:misspell // spelt as --neighbors is
 		{"rounds", []string{"1", "100"}, []string{"0", "101"}},
 		{"sweeps", []string{"1", "1000000"}, []string{"0", "1000001"}},
-		{"levels", []string{"1", "100"}, []string{"0", "101", "auto"}},
+		{"resolution", []string{"1e-300", "0.5", "1e+12"}, []string{"0", "-1", "1e13", "nan", "off"}},
+		{"levels", []string{"1", "100"}, []string{"0", "101", "1.5", "x"}},
 		{"edge-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5"}},
 	} {
 		tested[test.name] = true
@@ -146,7 +148,7 @@ func TestApplyErrors(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
-		if !reflect.DeepEqual(o, mvclust.Options{}) {
+		if !reflect.DeepEqual(o, mvclust.Options{Preset: mvclust.Paper}) {
 			t.Errorf("%s: the options are %+v", assignment, o)
 		}
 	}

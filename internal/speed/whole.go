@@ -176,7 +176,7 @@ func (b *bench) reference(run *Run, r *Reference, file string) error {
 		if r.Exact, err = b.summary(file, []*fit{f}); err != nil {
 			return err
 		}
-		r.After = ratio(run.stage("learn", "refine", "partition"), r.Exact.stage("neighbours"))
+		r.After = ratio(run.stage("learn", "refine", "partition", "choose"), r.Exact.stage("neighbours"))
 		b.say("with exact neighbours: %.3gs, ARI %.1f", r.Exact.Seconds.Median(), 100*r.Exact.Scores.ARI)
 	}
 	b.r.Reference = r
