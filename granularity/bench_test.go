@@ -1,7 +1,6 @@
 package granularity
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -48,5 +47,4 @@ func BenchmarkSearch(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	_ = math.Pi
 }

@@ -156,7 +156,7 @@ func (t *tabulation) rand(a, b *Candidate) float64 {
 		t.touched = t.touched[:0]
 		from = t.start[c]
 	}
-	pairs := float64(m) * float64(m-1) / 2
+	pairs := max(1, float64(m)*float64(m-1)/2) // of one sample there are none
 	expected := float64(first) * float64(second) / pairs
 	most := (float64(first) + float64(second)) / 2
 	if most == expected {
