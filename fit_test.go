@@ -241,7 +241,7 @@ func TestStages(t *testing.T) {
 		lists[m], err = neighbour.Search(t.Context(), spaces[m], neighbour.Settings{Neighbours: opt.Candidates}, 1, nil)
 		must(err)
 	}
-	walk, err := neighbour.Walk(t.Context(), lists)
+	walk, err := neighbour.Walk(t.Context(), lists, 2)
 	must(err)
 	for m := range lists {
 		spaces[m] = spaces[m].Renumber(walk)

@@ -379,7 +379,7 @@ func (r *run) pairs(lists []*neighbour.Lists, spaces []*similarity.Space) (*pair
 
 // walk renumbers the samples so that neighbours are close to each other in memory.
 func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
-	walk, err := neighbour.Walk(r.ctx, lists)
+	walk, err := neighbour.Walk(r.ctx, lists, r.opt.Threads)
 	if err != nil {
 		return err
 	}

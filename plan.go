@@ -56,7 +56,7 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	}
 	refine := 24 * pairs // and the rows are gone
 	if o.Preset == Auto {
-		refine = 8*2*pairs + o.granularity().Footprint(samples, o.Threads)
+		refine = 8*2*pairs + o.granularity().Footprint(samples, pairs, o.Threads)
 	}
 	if !o.Consume {
 		refine += rows

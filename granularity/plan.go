@@ -2,20 +2,22 @@ package granularity
 
 import "github.com/mvclust/mvclust/internal/parallel"
 
-// Footprint returns how many bytes Search holds at its peak, at most, beside the graph.
-// Every thread holds a partition of its own.
-func (s Settings) Footprint(samples, threads int) int64 {
+// Footprint returns how many bytes Search holds at its peak, at most, beside a graph of so
+// many samples and edges. Every thread holds a refined graph and its partitions.
+func (s Settings) Footprint(samples int, edges int64, threads int) int64 {
 	if s.Resolve() != nil {
 		return 0
 	}
 	p, n := s.plan(samples), int64(samples)
 	most := int64(p.neighbours[len(p.neighbours)-1])
-	lists := 8 * n * (most + 1)
-	refined := 2 * n * most * (4 + 4 + 4) // both ends of every edge, and the half sums
-	searched := 2*n*most*(8+4+8) + 48*n   // costs, the edges between clusters, and the state
-	searches := int64(min(parallel.Threads(threads), len(p.resolutions)))
-	labels := 4 * n * int64(len(p.neighbours)*len(p.resolutions))
-	return lists + refined + searches*searched + labels
+	bytes := 8*n*(max(most, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)) // lists, labels
+	rows := min(parallel.Threads(threads), len(p.neighbours))
+	for _, k := range p.neighbours[len(p.neighbours)-rows:] {
+		ends := 2 * min(n*int64(k), edges)
+		// The graph, the costs of its edges, the edges between clusters, and the state.
+		bytes += ends*(4+4+8+4+8) + 64*n
+	}
+	return bytes
 }
 
 // Cost returns about how many nanoseconds Search takes on two processors.

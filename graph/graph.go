@@ -53,22 +53,31 @@ func (g *Graph) Between(i, j int) (float32, bool) {
 func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int) (*Graph, error) {
 	n := set.Samples()
 	g := &Graph{Offsets: make([]int, n+1)}
-	for p := range n {
-		row := set.Of(p)
-		g.Offsets[p+1] += len(row)
-		for _, q := range row {
-			g.Offsets[q+1]++
+	// Every thread goes through all pairs, for rows of its own.
+	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+		for p := 0; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
+			row := set.Of(p)
+			if p >= lo {
+				g.Offsets[p+1] += len(row)
+			}
+			for _, q := range row {
+				if int(q) >= lo && int(q) < hi {
+					g.Offsets[q+1]++
+				}
+			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i := range n {
 		g.Offsets[i+1] += g.Offsets[i]
 	}
 	g.Index, g.Weight = make([]int32, g.Offsets[n]), make([]float32, g.Offsets[n])
 	fill := slices.Clone(g.Offsets[:n])
-	// Every thread goes through all pairs and fills rows of its own. Going through p
-	// in order, row q receives its lower neighbours p in order, and all of them before
+	// Going through p in order, row q receives its lower neighbours p in order, and all of them before
 	// row q itself adds its higher ones.
-	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
 		for p := 0; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
 			row, from := set.Of(p), set.Offsets[p]
 			if p >= lo {

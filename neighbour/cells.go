@@ -3,6 +3,7 @@ package neighbour
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -44,7 +45,10 @@ func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 		if err != nil {
 			return block{}, err
 		}
-		start, order := group(cell, count, numbers(len(cell)), 1)
+		start, order, err := f.group(cell, count, numbers(len(cell)), 1)
+		if err != nil {
+			return block{}, err
+		}
 		spare := make([]int, count) // rows that take the place of empty cells
 		for c := range spare {
 			spare[c] = random.IntN(chosen.count())
@@ -119,24 +123,34 @@ func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
 
 // group sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item
 // items[t] is in each cell of cells[items[t]*per:][:per]; within a cell the items keep
-// their order.
-func group(cells []int32, count int, items []int32, per int) (start []int, order []int32) {
-	start = make([]int, count+1)
-	for _, c := range cells {
-		start[c+1]++
+// their order. Every thread goes through all items, for cells of its own.
+func (f *finder) group(cells []int32, count int, items []int32, per int) (start []int, order []int32, err error) {
+	start, order = make([]int, count+1), make([]int32, len(cells))
+	err = parallel.Ranges(f.ctx, f.threads, count, func(lo, hi int) {
+		for _, c := range cells {
+			if int(c) >= lo && int(c) < hi {
+				start[c+1]++
+			}
+		}
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for c := range count {
 		start[c+1] += start[c]
 	}
-	order = make([]int32, len(cells))
-	next := append([]int(nil), start[:count]...)
-	for _, t := range items {
-		for _, c := range cells[int(t)*per:][:per] {
-			order[next[c]] = t
-			next[c]++
+	next := slices.Clone(start[:count])
+	err = parallel.Ranges(f.ctx, f.threads, count, func(lo, hi int) {
+		for _, t := range items {
+			for _, c := range cells[int(t)*per:][:per] {
+				if int(c) >= lo && int(c) < hi {
+					order[next[c]] = t
+					next[c]++
+				}
+			}
 		}
-	}
-	return start, order
+	})
+	return start, order, err
 }
 
 // numbers returns 0, 1, 2... n-1.

@@ -39,8 +39,12 @@ func (f *finder) cells(centres block, probes int) (*cells, error) {
 	c := &cells{most: max(4096, 16*n/count&^(partRows-1)), others: probes - 1}
 	c.home, c.asks = split(near, probes)
 	c.rows = block{data: f.coarse.data, dims: f.coarse.dims, index: make([]int32, n)}
-	c.start, c.rows.id = group(c.home, count, f.rows.id, 1)
-	c.first, c.askers = group(c.asks, count, c.rows.id, c.others)
+	if c.start, c.rows.id, err = f.group(c.home, count, f.rows.id, 1); err != nil {
+		return nil, err
+	}
+	if c.first, c.askers, err = f.group(c.asks, count, c.rows.id, c.others); err != nil {
+		return nil, err
+	}
 	for at, r := range c.rows.id {
 		c.rows.index[at] = f.coarse.index[r]
 	}
@@ -114,16 +118,10 @@ func (c *cells) columns(cell int, of part) block {
 	return rows.part(piece*c.most, min((piece+1)*c.most, hi-lo))
 }
 
-// cost is about how many pairs a part compares.
+// cost is about how many pairs a part compares, if it asks the cells that ask its own.
 func (c *cells) cost(p part) float64 {
-	columns := min(c.most, c.start[p.cell+1]-c.start[p.cell]) + c.first[p.cell+1] - c.first[p.cell]
-	sum := float64(p.hi-p.lo) * float64(columns)
-	for _, r := range c.rows.id[p.lo:p.hi] {
-		for _, cell := range c.asked(r) {
-			sum += float64(min(c.most, c.start[cell+1]-c.start[cell]))
-		}
-	}
-	return sum
+	columns := min(c.most, c.start[p.cell+1]-c.start[p.cell]) + 2*(c.first[p.cell+1]-c.first[p.cell])
+	return float64(p.hi-p.lo) * float64(columns)
 }
 
 // visit is one thread's memory for a part.

@@ -16,10 +16,15 @@ const (
 // goes from a sample to its first neighbours in any of lists, and to theirs, until it
 // has a clump, and begins the next one beside the last. In the order of a walk, the
 // later stages find most of what they read in the caches. There must be at least one
-// list, and all over the same samples; in which order they come is of no matter. The
-// only error is the context's own.
-func Walk(ctx context.Context, lists []*Lists) ([]int, error) {
-	n := len(lists[0].Offsets) - 1
+// list, and all over the same samples; in which order they come is of no matter. threads
+// of 0 or less stands for all usable processors; the result is the same for any number.
+// The only error is the context's own.
+func Walk(ctx context.Context, lists []*Lists, threads int) ([]int, error) {
+	n, wide := len(lists[0].Offsets)-1, paces*len(lists)
+	next, err := steps(ctx, lists, threads)
+	if err != nil {
+		return nil, err
+	}
 	order, listed := make([]int, 0, n), make([]bool, n)
 	var stack, queue []int32
 	for start := range n {
@@ -39,20 +44,38 @@ func Walk(ctx context.Context, lists []*Lists) ([]int, error) {
 				}
 				listed[i] = true
 				order = append(order, int(i))
-				for pace := range paces {
-					from := len(queue)
-					for _, l := range lists {
-						if near := l.Of(int(i)); pace < len(near) && !listed[near[pace]] {
-							queue = append(queue, near[pace])
-						}
+				for _, j := range next[int(i)*wide:][:wide] {
+					if j >= 0 && !listed[j] {
+						queue = append(queue, j)
 					}
-					slices.Sort(queue[from:]) // the order of the views is of no matter
 				}
 			}
 			stack = append(stack, queue...)
 		}
 	}
 	return order, nil
+}
+
+// steps returns, side by side, the samples that a walk may go on to from each one, -1
+// where there are fewer.
+func steps(ctx context.Context, lists []*Lists, threads int) ([]int32, error) {
+	n, wide := len(lists[0].Offsets)-1, paces*len(lists)
+	next := make([]int32, n*wide)
+	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for pace := range paces {
+				step := next[i*wide+pace*len(lists):][:len(lists)]
+				for m, l := range lists {
+					step[m] = -1
+					if near := l.Of(i); pace < len(near) {
+						step[m] = near[pace]
+					}
+				}
+				slices.Sort(step) // the order of the views is of no matter
+			}
+		}
+	})
+	return next, err
 }
 
 // Renumber returns the lists in which sample i is sample order[i] of l; order is a

@@ -41,7 +41,7 @@ func randomLists(random *rand.Rand, n, most int, missing float64) *neighbour.Lis
 
 func walk(t testing.TB, lists ...*neighbour.Lists) []int {
 	t.Helper()
-	order, err := neighbour.Walk(t.Context(), lists)
+	order, err := neighbour.Walk(t.Context(), lists, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestWalkCancel(t *testing.T) {
 	l := randomLists(random, 3000, 6, 0.1)
 	for name, do := range map[string]func(ctx context.Context) (whole bool, err error){
 		"Walk": func(ctx context.Context) (bool, error) {
-			order, err := neighbour.Walk(ctx, []*neighbour.Lists{l})
+			order, err := neighbour.Walk(ctx, []*neighbour.Lists{l}, 2)
 			return order != nil, err
 		},
 		"Renumber": func(ctx context.Context) (bool, error) {

@@ -38,14 +38,24 @@ func (s *Set) Of(p int) []int32 { return s.Second[s.Offsets[p]:s.Offsets[p+1]] }
 // context's own.
 func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, error) {
 	n := len(lists[0].Offsets) - 1
+	// Every thread goes through all lists, for pairs of samples of its own.
 	start := make([]int, n+1)
-	each(ctx, lists, n, func(p, _ int32) { start[p+1]++ })
+	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+		each(ctx, lists, n, func(p, _ int32) {
+			if int(p) >= lo && int(p) < hi {
+				start[p+1]++
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
 	for i := range n {
 		start[i+1] += start[i]
 	}
 	second, fill := make([]int32, start[n]), slices.Clone(start)
 	count := make([]int, n)
-	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
 		each(ctx, lists, n, func(p, q int32) {
 			if int(p) >= lo && int(p) < hi {
 				second[fill[p]] = q

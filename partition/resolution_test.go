@@ -119,7 +119,8 @@ func TestResolutionCollapse(t *testing.T) {
 				for i := range drawn {
 					drawn[i] = int32(r.IntN(1 + r.IntN(len(drawn))))
 				}
-				s.assign(drawn)
+				s.assign(drawn, 0)
+				s.loss = s.objective()
 				hold("assigned")
 				number := s.compact()
 				for i, node := range of {
