@@ -28,6 +28,9 @@ type Report struct {
 	LeftOut []bool
 }
 
+// stream keeps the numbers drawn here apart from those of other stages.
+const stream = 1 << 32
+
 // samples, nearest and others bound the comparisons: some 10,000 x 10 x 4 for every two
 // views, whose share has a standard error of about one percent.
 const (
@@ -49,7 +52,7 @@ func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour
 		m, b := lo/views, lo%views
 		matrix[m][b] = math.NaN()
 		if m != b {
-			matrix[m][b] = compare(ctx, spaces[m], lists[b], rand.New(rand.NewPCG(seed, uint64(lo))))
+			matrix[m][b] = compare(ctx, spaces[m], lists[b], rand.New(rand.NewPCG(seed, stream+uint64(lo))))
 		}
 	})
 	if err != nil {
