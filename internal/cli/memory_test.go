@@ -106,7 +106,7 @@ func TestMemoryRefused(t *testing.T) {
 		t.Skipf("no such large file here: %v", err)
 	}
 	o := command(t, dir, "fit", "large.npy", "--quiet", "--memory", "8GiB", "-o", "new/out")
-	want := regexp.MustCompile(`^mvclust: --memory: 8GiB is too little for 100000000 samples in 1 view, which take ([0-9.]+GiB); give --memory ([0-9.]+GiB), or fewer --neighbors, or less of --param candidates\n$`)
+	want := regexp.MustCompile(`^mvclust: --memory: 8GiB is too little for 100000000 samples in 1 view, which take ([0-9.]+[GT]iB); give --memory ([0-9.]+[GT]iB), or fewer --neighbors, or less of --param candidates\n$`)
 	said := want.FindStringSubmatch(o.stderr)
 	if o.status != statusFailed || o.stdout != "" || said == nil {
 		t.Fatalf("status %d, %q", o.status, o.stderr)
