@@ -40,7 +40,7 @@ const Levels = 20
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
 	if s.Neighbours < 0 {
-		return option.Errorf("neighbors", "%d neighbours are too few; give at least 1", s.Neighbours) //nolint:misspell // spelt as the flag is
+		return option.Errorf("neighbors", "%d neighbours are too few; give at least 1", s.Neighbours)
 	}
 	if s.Partition.Levels == 0 {
 		s.Partition.Levels = Levels

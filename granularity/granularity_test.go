@@ -219,7 +219,7 @@ func TestPlan(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for want, set := range map[string]Settings{
-		"neighbors":  {Neighbours: -1}, //nolint:misspell // spelt as the flag is
+		"neighbors":  {Neighbours: -1},
 		"most":       {Most: -1},
 		"resolution": {Partition: partition.Settings{Resolution: -1}},
 		"levels":     {Partition: partition.Settings{Levels: -1}},

@@ -266,7 +266,7 @@ func checkLevels(t *testing.T, sweeps []Sweep, set Settings) {
 	// After samples have moved, level 1 is looked at, each further one only if something
 	// moved before, and samples again where clusters have; three times at most.
 	want := []int{0}
-	for cycle := 0; cycle < cycles; cycle++ {
+	for range cycles {
 		first := len(want)
 		want = append(want, 1)
 		for l := first; l < len(levels) && levels[l].moves > 0 && l-first+2 < set.Levels; l++ {
