@@ -87,9 +87,9 @@ const apart = 5
 func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
 	base, next := s.base, s.base
 	cluster := make([]int32, len(base.of))
-	for r := len(resolutions) - 1; r >= 0; r-- {
-		f := &finder{ctx: ctx, set: s.set, random: random(resolutions[r])}
-		nodes := singletons(s.at(base.nodes, resolutions[r]))
+	for r, resolution := range slices.Backward(resolutions) {
+		f := &finder{ctx: ctx, set: s.set, random: random(resolution)}
+		nodes := singletons(s.at(base.nodes, resolution))
 		if _, err := f.descend(1, nodes); err != nil {
 			return err
 		}
