@@ -300,9 +300,10 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 }
 
 // afterScaling says that an error about a view is not about the values that the caller
-// knows, where they were scaled.
+// knows, where they were scaled. A row that has a direction in none of Mixed's readings has
+// none as it is either.
 func (r *run) afterScaling(err error) error {
-	if bad, ok := errors.AsType[*InputError](err); ok && r.opt.Scale != view.NoScale {
+	if bad, ok := errors.AsType[*InputError](err); ok && r.opt.Scale != view.NoScale && r.opt.Scale != view.Mixed {
 		return &InputError{View: bad.View, Row: bad.Row, Problem: bad.Problem + fmt.Sprintf(" (this is about the view after scale %v)", r.opt.Scale)}
 	}
 	return err
