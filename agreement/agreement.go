@@ -19,7 +19,7 @@ type Report struct {
 	// Agreement holds, by view m and view b, how much more alike neighbours in b are in m
 	// than samples drawn at random: the share of comparisons in which they are, less the
 	// share in which the others are, in [-1, 1]. It is near 0 where b knows nothing of m,
-	// and 0 where m is b, or no sample has both.
+	// and 0 where m is b, or hardly any sample has both.
 	Agreement [][]float64
 	// LeftOut says which views agree with the others hardly more than noise would: whose
 	// mean agreement is less than AtChance times that of the view that agrees most. Views
@@ -27,6 +27,9 @@ type Report struct {
 	// views neither can be told to be the one at fault, and none is left out.
 	LeftOut []bool
 }
+
+// enough is how many samples must have both views for chance not to decide.
+const enough = 20
 
 // stream keeps the numbers drawn here apart from those of other stages.
 const stream = 1 << 32
@@ -72,13 +75,16 @@ func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour
 // compare returns the entry of the matrix for a view and the neighbours in another.
 func compare(ctx context.Context, space *similarity.Space, lists *neighbour.Lists, random *rand.Rand) float64 {
 	n := min(space.Count(), samples)
-	won, all := 0, 0
+	won, all, shared := 0, 0, 0
 	near, far := make([]float32, nearest), make([]float32, others)
 	drawn := make([]int32, others)
 	for t := 0; t < n && ctx.Err() == nil; t++ {
 		i := space.Sample(pair.Spaced(t, n, space.Count()))
 		list := lists.Of(i)
 		list = list[:min(len(list), nearest)]
+		if len(list) > 0 {
+			shared++
+		}
 		space.Similarities(near, i, list)
 		for s := range drawn {
 			drawn[s] = int32(space.Sample(random.IntN(space.Count())))
@@ -102,7 +108,7 @@ func compare(ctx context.Context, space *similarity.Space, lists *neighbour.List
 			}
 		}
 	}
-	if all == 0 {
+	if all == 0 || shared < enough {
 		return math.NaN()
 	}
 	return float64(won) / float64(all)
