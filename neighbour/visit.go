@@ -38,10 +38,13 @@ func (f *finder) cells(centres block, probes int) (*cells, error) {
 	}
 	c := &cells{most: max(4096, 16*n/count&^(partRows-1)), others: probes - 1}
 	c.home, c.asks = split(near, probes)
-	c.rows = block{data: f.coarse.data, dims: f.coarse.dims, index: make([]int32, n)}
 	if c.start, c.rows.id, err = f.group(c.home, count, f.rows.id, 1); err != nil {
 		return nil, err
 	}
+	if err = f.arrange(c.rows.id); err != nil {
+		return nil, err
+	}
+	c.rows.data, c.rows.dims, c.rows.index = f.coarse.data, f.coarse.dims, make([]int32, n)
 	if c.first, c.askers, err = f.group(c.asks, count, c.rows.id, c.others); err != nil {
 		return nil, err
 	}
@@ -52,6 +55,24 @@ func (f *finder) cells(centres block, probes int) (*cells, error) {
 		f.lanes[i].visit = visit{} // whose size depends on the cells
 	}
 	return c, f.pack(c)
+}
+
+// arrange puts the coarse rows into this order in memory, where they are not the rows
+// themselves: what lies together is met together.
+func (f *finder) arrange(order []int32) error {
+	d := f.coarse.dims
+	if d == f.rows.dims {
+		return nil
+	}
+	data, index := make([]float32, len(order)*d), make([]int32, len(order))
+	err := parallel.Blocks(f.ctx, f.threads, len(order), 1024, func(_, lo, hi int) {
+		for at := lo; at < hi; at++ {
+			copy(data[at*d:][:d], f.coarse.of(int(order[at])))
+			index[order[at]] = int32(at)
+		}
+	})
+	f.coarse.data, f.coarse.index = data, index
+	return err
 }
 
 // split takes apart the nearest cell of every row and its other ones, per in all, in
@@ -132,7 +153,8 @@ type visit struct {
 	start []int    // by cell: where in order the part's rows are that ask it
 	order []int32  // places in the part
 	cells []int32  // that are asked
-	met   []uint64 // by row and cell: a bit for those that it asks
+	turn  []int32  // by cell: its turn among these, counted from 1
+	met   []uint64 // by row and turn: a bit for the cells that the row asks
 	words int      // of a row
 }
 
@@ -147,8 +169,7 @@ func (f *finder) visit(l *lane, c *cells, p part) (short []int32) {
 			more = f.spare()
 		}
 		v.best, v.place = f.newBank(partRows, more, (f.k+more)/2), numbers(partRows)
-		v.start, v.words = make([]int, c.count()+2), (c.count()+63)/64
-		v.met = make([]uint64, partRows*v.words)
+		v.start, v.turn = make([]int, c.count()+2), make([]int32, c.count())
 	}
 	rows := c.rows.part(p.lo, p.hi)
 	rows.row = v.place[:rows.count()]
@@ -172,10 +193,11 @@ func (f *finder) visit(l *lane, c *cells, p part) (short []int32) {
 	return short
 }
 
-// sort lists rows by the cells that they ask.
+// sort lists rows by the cells that they ask, and notes which these are.
 func (v *visit) sort(c *cells, rows []int32) {
 	// The list of a cell begins at start[cell+1] until it is filled, and ends there then.
 	clear(v.start)
+	clear(v.turn)
 	v.cells = v.cells[:0]
 	for _, r := range rows {
 		for _, cell := range c.asked(r) {
@@ -191,11 +213,18 @@ func (v *visit) sort(c *cells, rows []int32) {
 	for cell := range c.count() {
 		v.start[cell+2] += v.start[cell+1]
 	}
-	v.order = room(v.order, len(rows)*c.others)
+	for at, cell := range v.cells {
+		v.turn[cell] = int32(at + 1)
+	}
+	v.words = (len(v.cells) + 63) / 64
+	v.order, v.met = room(v.order, len(rows)*c.others), room(v.met, len(rows)*v.words)
+	clear(v.met)
 	for t, r := range rows {
 		for _, cell := range c.asked(r) {
 			v.order[v.start[cell+1]] = int32(t)
 			v.start[cell+1]++
+			at := v.turn[cell] - 1
+			v.met[t*v.words+int(at>>6)] |= 1 << (at & 63)
 		}
 	}
 }
@@ -204,10 +233,9 @@ func (v *visit) sort(c *cells, rows []int32) {
 // they have met in the cells that they ask themselves.
 func (f *finder) meet(l *lane, c *cells, p part, rows block) {
 	v := &l.visit
-	v.mark(c, rows.id, true)
 	l.product.known = func(place, id int32) bool {
-		cell := c.home[id]
-		return v.met[int(place)*v.words+int(cell>>6)]>>(cell&63)&1 != 0
+		at := v.turn[c.home[id]] - 1
+		return at >= 0 && v.met[int(place)*v.words+int(at>>6)]>>(at&63)&1 != 0
 	}
 	piece, pieces := c.piece(p.cell, p)
 	turn := 0
@@ -219,7 +247,6 @@ func (f *finder) meet(l *lane, c *cells, p part, rows block) {
 		turn++
 	}
 	l.product.known = nil
-	v.mark(c, rows.id, false)
 }
 
 // choose makes b those of rows at some places.
@@ -229,18 +256,5 @@ func (b *block) choose(rows block, places []int32) {
 	for _, t := range places {
 		b.index = append(b.index, rows.index[t])
 		b.id = append(b.id, rows.id[t])
-	}
-}
-
-// mark sets the bits of the cells that rows ask, or takes them away.
-func (v *visit) mark(c *cells, rows []int32, ask bool) {
-	for t, r := range rows {
-		for _, cell := range c.asked(r) {
-			word := &v.met[t*v.words+int(cell>>6)]
-			*word &^= 1 << (cell & 63)
-			if ask {
-				*word |= 1 << (cell & 63)
-			}
-		}
 	}
 }
