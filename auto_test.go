@@ -276,7 +276,7 @@ func TestAutoResolved(t *testing.T) {
 	if o.Neighbours != 7 || o.Candidates != 30 || o.Scale != view.MinMax || o.Posterior.Fusion != posterior.Mean || o.Partition.Resolution != 2 || o.Partition.Levels != 3 {
 		t.Errorf("%+v", o)
 	}
-	for views, want := range map[int]int{1: 80, 4: 80, 5: 64, 12: 26, 16: 20} {
+	for views, want := range map[int]int{1: 80, 5: 80, 12: 80, 16: 60, 50: 20} {
 		all := generate(t, synth.Config{Samples: 240, Classes: 6, Views: views, Dims: []int{4}}).Views
 		if got := fit(t, all, mvclust.Options{Neighbours: 5, Partition: partition.Settings{Resolution: 1}}).Options.Candidates; got != want {
 			t.Errorf("%d candidates in each of %d views, want %d", got, views, want)

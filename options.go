@@ -28,7 +28,7 @@ type Options struct {
 	Neighbours int
 	// Candidates is the number of nearest neighbours per view whose pairs are
 	// looked at, from which the K most probable are then taken. 0 stands, under Auto, for
-	// 320 shared out among the views, at least 20 and at most 80 for each, a third of the
+	// 960 shared out among the views, at least 20 and at most 80 for each, a third of the
 	// samples at most, and K at least; under Paper for 8 K shared out, at least K and at
 	// most 4 K for each; or for one fewer than the samples where that is less. Auto tries
 	// no more neighbours than that.
@@ -158,7 +158,7 @@ type OptionError = option.Error
 // automatic fills in what Auto decides.
 func (o Options) automatic(views, samples int) Options {
 	if o.Candidates == 0 {
-		shared := max(20, min(granularity.DefaultMost, 4*granularity.DefaultMost/views))
+		shared := max(20, min(granularity.DefaultMost, 12*granularity.DefaultMost/views))
 		// Beyond a third of the samples, neighbours are no neighbours.
 		o.Candidates = min(max(o.Neighbours, min(shared, (samples+2)/3)), samples-1)
 	}

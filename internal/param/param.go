@@ -56,7 +56,7 @@ func List() []Param {
 				named(view.NoScale), named(view.MinMax), named(view.Mixed))},
 		{"local", "off", "not in the paper", "measures similarities against how far samples are from their neighbours; always on under the automatic preset",
 			paperOnly(on(func(o *mvclust.Options) *bool { return &o.Local }))},
-		{"candidates", "auto", "Eq. f_function", "nearest neighbours per view whose pairs are looked at, K or more; auto is 320 over the number of views, 20 to 80, under the automatic preset, and 8 K over that number, K to 4 K, under paper's",
+		{"candidates", "auto", "Eq. f_function", "nearest neighbours per view whose pairs are looked at, K or more; auto is 960 over the number of views, 20 to 80, under the automatic preset, and 8 K over that number, K to 4 K, under paper's",
 			wholeOr("auto", 1, math.MaxInt32, func(o *mvclust.Options) *int { return &o.Candidates })},
 		{"neighbor-search", neighbour.Auto.String(), "not in the paper", "how those are found; auto is approximate where that is faster, and exact else", //nolint:misspell // spelt as --neighbors is
 			oneOf(func(o *mvclust.Options) *neighbour.Method { return &o.Search.Method },
