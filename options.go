@@ -30,8 +30,7 @@ type Options struct {
 	// looked at, from which the K most probable are then taken. 0 stands, under Auto, for
 	// 960 shared out among the views, at least 20 and at most 80 for each, a third of the
 	// samples at most, and K at least; under Paper for 8 K shared out, at least K and at
-	// most 4 K for each; or for one fewer than the samples where that is less. Auto tries
-	// no more neighbours than that.
+	// most 4 K for each; or for one fewer than the samples where that is less.
 	Candidates int
 	// Scale makes the features of every view alike in size before similarities are
 	// measured. Under cosine, a sample whose features all become 0 counts as missing.

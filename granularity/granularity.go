@@ -127,7 +127,7 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 	if r.Graph, err = near.CoNeighbours(ctx, best.Neighbours, threads); err != nil {
 		return nil, err
 	}
-	series, err := set.series(ctx, r.Graph, best.Neighbours, plan)
+	series, err := set.series(ctx, r.Graph, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, 
 	if err != nil {
 		return err
 	}
-	series, err := s.series(ctx, refined, k, p)
+	series, err := s.series(ctx, refined, p)
 	if err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, 
 	})
 }
 
-// series is that of one refined graph, of k neighbours.
-func (s Settings) series(ctx context.Context, refined *graph.Graph, k int, p plan) (*partition.Series, error) {
+// series is that of one refined graph.
+func (s Settings) series(ctx context.Context, refined *graph.Graph, p plan) (*partition.Series, error) {
 	set := s.Partition
 	set.Resolution = p.finest
-	return partition.NewSeries(ctx, refined, set, s.random(k, 0))
+	return partition.NewSeries(ctx, refined, set)
 }
 
 // random depends on nothing but what is tried, so that a partition can be found again

@@ -100,7 +100,11 @@ func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, 
 	if err != nil {
 		return nil, err
 	}
-	samples := singletons(nodes)
+	return f.settle(singletons(nodes))
+}
+
+// settle moves samples, and then clusters and samples again, while samples move.
+func (f *finder) settle(samples *state) (*Result, error) {
 	if _, err := f.descend(0, samples); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 type Series struct {
 	set     Settings
 	samples *edges
-	base    *level  // what the finest partitions are made of
 	all     float64 // sum of all degrees
 }
 
@@ -28,9 +27,9 @@ type level struct {
 	of    []int32 // sample -> node
 }
 
-// NewSeries moves the samples of g at the finest resolution that will be asked for, which
-// is Settings.Resolution. The errors are those of Settings.Resolve and the context's own.
-func NewSeries(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand) (*Series, error) {
+// NewSeries prepares g; Settings.Resolution is the finest that will be asked for. The errors
+// are those of Settings.Resolve and the context's own.
+func NewSeries(ctx context.Context, g *graph.Graph, set Settings) (*Series, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
@@ -42,17 +41,21 @@ func NewSeries(ctx context.Context, g *graph.Graph, set Settings, random *rand.R
 	for _, d := range samples.degree {
 		s.all += d
 	}
-	found := singletons(samples)
+	return s, nil
+}
+
+// base returns what the finest partitions are made of: single samples, or, of many, the
+// clusters of the finest resolution.
+func (s *Series) base(ctx context.Context, random *rand.Rand) (*level, error) {
+	found := singletons(s.samples)
 	if len(found.label) <= few {
-		s.base = &level{samples, slices.Clone(found.label)}
-		return s, nil
+		return &level{s.samples, found.label}, nil
 	}
-	f := &finder{ctx: ctx, set: set, random: random}
+	f := &finder{ctx: ctx, set: s.set, random: random}
 	if _, err := f.descend(0, found); err != nil {
 		return nil, err
 	}
-	s.base = found.level(found.label)
-	return s, nil
+	return found.level(found.label), nil
 }
 
 // level returns the partition's clusters as nodes; cluster holds that of every sample.
@@ -83,9 +86,14 @@ const apart = 5
 
 // Each calls do with the partition at every one of resolutions, which rise: the cluster
 // of every sample, numbered from 0 in no particular order, and the number of clusters.
-// random is asked for a source for each. The only error is the context's own.
+// random is asked for a source for each, and for that of resolution 0, which serves before
+// them. The only error is the context's own.
 func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
-	base, next := s.base, s.base
+	base, err := s.base(ctx, random(0))
+	if err != nil {
+		return err
+	}
+	next := base
 	cluster := make([]int32, len(base.of))
 	for r, resolution := range slices.Backward(resolutions) {
 		f := &finder{ctx: ctx, set: s.set, random: random(resolution)}
@@ -115,17 +123,5 @@ func (s *Series) Refine(ctx context.Context, resolution float64, labels []int32,
 	samples := singletons(s.at(s.samples, resolution))
 	samples.assign(slices.Clone(labels), 0)
 	samples.loss = samples.objective()
-	if _, err := f.descend(0, samples); err != nil {
-		return nil, err
-	}
-	for range cycles {
-		moves, err := f.climb(samples)
-		if err != nil {
-			return nil, err
-		}
-		if moves == 0 {
-			break
-		}
-	}
-	return &Result{Number(samples.label), f.sweeps}, nil
+	return f.settle(samples)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -62,29 +61,20 @@ run. That takes some minutes. What cannot be used is skipped, and the page says 
 
 // benchAutoFunc measures, tells on stderr how it goes, and writes the tables.
 func benchAutoFunc(ctx context.Context, out, stderr io.Writer, o benchAutoOptions) error {
-	const autoSection = "mvclust bench auto"
 	subjects, err := o.subjects()
 	if err != nil {
 		return err
 	}
-	var dir *folder
-	name := filepath.Base(o.output)
+	var page *sectionPage
 	if o.output != "" {
-		if dir, err = openFolder(ctx, filepath.Dir(o.output)); err != nil {
-			return err
-		}
-		defer dir.close()
 		var inputs []string
 		for _, s := range subjects {
 			inputs = append(inputs, filepath.Join(o.data, s.File))
 		}
-		if err := dir.spare(name, inputs); err != nil {
+		if page, err = openSection(ctx, o.output, "mvclust bench auto", inputs); err != nil {
 			return err
 		}
-		// A page that cannot be used is found before the work.
-		if _, err := withSection(o.output, autoSection, ""); err != nil {
-			return err
-		}
+		defer page.dir.close()
 	}
 	r := &autoReport{Made: auto.Made{
 		Command: o.command(), Date: time.Now().UTC().Format(time.DateOnly),
@@ -102,19 +92,15 @@ func benchAutoFunc(ctx context.Context, out, stderr io.Writer, o benchAutoOption
 	if err != nil {
 		return err
 	}
-	if dir != nil {
-		page, err := withSection(o.output, autoSection, section)
-		if err != nil {
-			return err
-		}
-		if err := dir.write(ctx, name, page); err != nil {
+	if page != nil {
+		if err := page.write(ctx, section); err != nil {
 			return err
 		}
 	}
 	switch {
 	case o.json:
 		return printJSON(out, r)
-	case dir == nil:
+	case page == nil:
 		_, err = io.WriteString(out, section)
 	case !o.quiet:
 		_, err = fmt.Fprintf(out, "the section is in %s\n", o.output)
@@ -148,19 +134,7 @@ func (o *benchAutoOptions) subjects() ([]auto.Subject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	var names []string
-	for _, s := range all {
-		names = append(names, auto.Name(s.File))
-	}
-	names = slices.Compact(names)
-	for _, name := range o.names {
-		if !slices.Contains(names, name) {
-			return nil, errors.New(unknownSet(name, names))
-		}
-	}
-	return slices.DeleteFunc(all, func(s auto.Subject) bool {
-		return len(o.names) > 0 && !slices.Contains(o.names, auto.Name(s.File))
-	}), nil
+	return chosenSets(all, func(s auto.Subject) string { return auto.Name(s.File) }, o.names)
 }
 
 // command returns the words that the command was given, without what leads to a folder

@@ -86,20 +86,16 @@ func benchSetsFunc(ctx context.Context, out, stderr io.Writer, o benchSetsOption
 	if err != nil {
 		return err
 	}
-	var dir *folder
-	name := filepath.Base(o.output)
+	var page *sectionPage
 	if o.output != "" {
-		if dir, err = openFolder(ctx, filepath.Dir(o.output)); err != nil {
-			return err
-		}
-		defer dir.close()
 		var inputs []string
 		for _, c := range cases {
 			inputs = append(inputs, filepath.Join(o.data, c.File))
 		}
-		if err := dir.spare(name, inputs); err != nil {
+		if page, err = openSection(ctx, o.output, "mvclust bench sets", inputs); err != nil {
 			return err
 		}
+		defer page.dir.close()
 	}
 	r := &benchReport{
 		Command: o.command(), Date: time.Now().UTC().Format(time.DateOnly),
@@ -109,19 +105,15 @@ func benchSetsFunc(ctx context.Context, out, stderr io.Writer, o benchSetsOption
 		return err
 	}
 	markdown := r.markdown()
-	if dir != nil {
-		page, err := withSection(o.output, "mvclust bench sets", markdown)
-		if err != nil {
-			return err
-		}
-		if err := dir.write(ctx, name, page); err != nil {
+	if page != nil {
+		if err := page.write(ctx, markdown); err != nil {
 			return err
 		}
 	}
 	switch {
 	case o.json:
 		return printJSON(out, r)
-	case dir == nil:
+	case page == nil:
 		_, err = io.WriteString(out, markdown)
 	default:
 		_, err = fmt.Fprintf(out, "the table is in %s\n", o.output)
@@ -135,20 +127,9 @@ func (o *benchSetsOptions) cases() ([]bench.Case, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	var names []string
-	for _, c := range all {
-		names = append(names, c.Name())
-	}
-	for _, name := range o.names {
-		if !slices.Contains(names, name) {
-			return nil, errors.New(unknownSet(name, names))
-		}
-	}
-	chosen := slices.DeleteFunc(all, func(c bench.Case) bool {
-		return len(o.names) > 0 && !slices.Contains(o.names, c.Name())
-	})
-	if !o.quick {
-		return chosen, nil
+	chosen, err := chosenSets(all, bench.Case.Name, o.names)
+	if err != nil || !o.quick {
+		return chosen, err
 	}
 	if chosen = bench.Quick(o.data, chosen); len(chosen) == 0 {
 		return nil, errors.New("--quick: no file of these sets has at most 1 MiB; leave it out")
@@ -156,9 +137,25 @@ func (o *benchSetsOptions) cases() ([]bench.Case, error) {
 	return chosen, nil
 }
 
-// unknownSet is the sentence about a name that is none of the sets'.
-func unknownSet(name string, names []string) string {
-	return fmt.Sprintf("there is no set %q%s; choose among %s", name, suggest.Among(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
+// chosenSets returns those of all whose name is among the wanted, or all where none is.
+func chosenSets[T any](all []T, name func(T) string, wanted []string) ([]T, error) {
+	var names []string
+	for _, x := range all {
+		names = append(names, name(x))
+	}
+	for _, w := range wanted {
+		if !slices.Contains(names, w) {
+			return nil, unknownSet(w, names)
+		}
+	}
+	return slices.DeleteFunc(all, func(x T) bool {
+		return len(wanted) > 0 && !slices.Contains(wanted, name(x))
+	}), nil
+}
+
+// unknownSet is the error about a name that is none of the sets'.
+func unknownSet(name string, names []string) error {
+	return fmt.Errorf("there is no set %q%s; choose among %s", name, suggest.Among(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
 }
 
 // command returns the words that the command was given, without a default and

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -28,4 +30,36 @@ func withSection(path, command, text string) ([]byte, error) {
 		before = strings.TrimRight(before, "\n") + "\n\n"
 	}
 	return []byte(before + section + after), nil
+}
+
+// sectionPage is a page of which a command writes its section.
+type sectionPage struct {
+	dir           *folder
+	path, command string
+}
+
+// openSection returns the page at path, which must be none of the inputs. A page that
+// cannot be used is found here, before the work.
+func openSection(ctx context.Context, path, command string, inputs []string) (*sectionPage, error) {
+	dir, err := openFolder(ctx, filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	if err = dir.spare(filepath.Base(path), inputs); err == nil {
+		_, err = withSection(path, command, "")
+	}
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
+	return &sectionPage{dir, path, command}, nil
+}
+
+// write makes text the section.
+func (p *sectionPage) write(ctx context.Context, text string) error {
+	page, err := withSection(p.path, p.command, text)
+	if err != nil {
+		return err
+	}
+	return p.dir.write(ctx, filepath.Base(p.path), page)
 }
