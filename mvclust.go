@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust/agreement"
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
@@ -158,6 +159,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if fused, err = r.constrain(fused); err != nil {
+		return nil, err
+	}
 	refined, found, err := r.cluster(fused)
 	if err != nil {
 		return nil, err
@@ -173,8 +177,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 type run struct {
 	ctx   context.Context
 	views []*View
-	opt   Options // resolved
-	order []int   // number -> sample of the views
+	opt   Options           // resolved
+	order []int             // number -> sample of the views
+	known *constraint.Known // by the samples of the views
 	costs costs
 	trace Trace
 }
@@ -191,7 +196,11 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if opt.Consume && shared(views) {
 		return nil, option.Errorf("consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
 	}
-	r := &run{ctx: ctx, views: views, opt: opt, costs: estimate(opt, views)}
+	known, err := opt.Constraints.Resolve(n)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{ctx: ctx, views: views, opt: opt, known: known, costs: estimate(opt, views)}
 	if r.opt.Order == nil {
 		r.opt.Order = r.random(orderStream).Perm(n)
 	}
@@ -518,6 +527,12 @@ func (r *run) release(spaces []*similarity.Space) {
 	}
 }
 
+// constrain enters what is known of pairs into the fused graph.
+func (r *run) constrain(fused *graph.Graph) (*graph.Graph, error) {
+	r.known = r.known.Renumber(r.order)
+	return r.known.Fix(r.ctx, fused, r.opt.Threads)
+}
+
 // cluster refines the fused graph and finds the clusters in it.
 func (r *run) cluster(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
 	if r.opt.Preset == Auto {
@@ -536,6 +551,7 @@ func (r *run) cluster(fused *graph.Graph) (*graph.Graph, *partition.Result, erro
 func (r *run) choose(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
 	var found *granularity.Result
 	set := r.opt.granularity()
+	set.Partition.Known = r.known
 	err := r.stage(StageChoose, set.Steps(fused.Samples()), func(progress func(int)) (err error) {
 		found, err = granularity.Search(r.ctx, fused, set, r.opt.Threads, progress)
 		return err
@@ -554,7 +570,10 @@ func (r *run) choose(fused *graph.Graph) (*graph.Graph, *partition.Result, error
 func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {
 	var refined *graph.Graph
 	err := r.stage(StageRefine, r.opt.Refinement.Steps()*fused.Samples(), func(progress func(int)) (err error) {
-		refined, err = refine.Graph(r.ctx, fused, r.opt.Refinement, r.opt.Threads, progress)
+		if refined, err = refine.Graph(r.ctx, fused, r.opt.Refinement, r.opt.Threads, progress); err != nil {
+			return err
+		}
+		refined, err = r.known.Spread(r.ctx, refined, r.opt.Threads)
 		return err
 	})
 	return refined, err
@@ -563,8 +582,10 @@ func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {
 func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 	r.trace.Edges = refined.Edges()
 	var found *partition.Result
-	err := r.stage(StagePartition, r.opt.Partition.Steps(), func(progress func(int)) (err error) {
-		found, err = partition.Find(r.ctx, refined, r.opt.Partition, r.random(partitionStream), progress)
+	set := r.opt.Partition
+	set.Known = r.known
+	err := r.stage(StagePartition, set.Steps(), func(progress func(int)) (err error) {
+		found, err = partition.Find(r.ctx, refined, set, r.random(partitionStream), progress)
 		return err
 	})
 	return found, err

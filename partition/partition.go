@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
 )
@@ -27,6 +28,9 @@ type Settings struct {
 	// Clip keeps a probability within [Clip, 1-Clip], so that one edge cannot
 	// outweigh all others. 0 stands for DefaultClip.
 	Clip float64
+	// Known is what is known of pairs of samples, by the numbers of the graph; every
+	// partition honours it. nil stands for nothing. Fit sets it.
+	Known *constraint.Known
 }
 
 // Defaults of Settings.
@@ -90,21 +94,27 @@ type Result struct {
 // or without, γ times the weight expected of it, d(i) d(j) / (sum of all d), where d is
 // the sum of a sample's weights. So there a missing edge speaks against a pair.
 //
+// What is Known is honoured throughout: samples that must be together are one node, and no
+// move brings together what cannot be. A component for itself honours everything, so there is
+// always such a partition.
+//
 // progress, if not nil, is called after every sweep with their number so far.
 func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
 	f := &finder{ctx: ctx, set: set, random: random, progress: progress}
-	nodes, err := edgesOf(ctx, g, set)
+	samples, err := edgesOf(ctx, g, set)
 	if err != nil {
 		return nil, err
 	}
-	return f.settle(singletons(nodes))
+	base := components(samples, set.Known)
+	return f.settle(singletons(base.nodes), base)
 }
 
-// settle moves samples, and then clusters and samples again, while samples move.
-func (f *finder) settle(samples *state) (*Result, error) {
+// settle moves samples, and then clusters and samples again, while samples move. base
+// has the nodes that samples are.
+func (f *finder) settle(samples *state, base *level) (*Result, error) {
 	if _, err := f.descend(0, samples); err != nil {
 		return nil, err
 	}
@@ -117,7 +127,7 @@ func (f *finder) settle(samples *state) (*Result, error) {
 			break
 		}
 	}
-	return &Result{Number(samples.label), f.sweeps}, nil
+	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
 }
 
 // cycles bounds how often samples are moved again after clusters were.
@@ -202,6 +212,8 @@ type edges struct {
 	// is nil where they do not.
 	degree []float64
 	rate   float64
+
+	tokens tokens
 }
 
 // edgesOf returns the edges between the samples of g.
@@ -230,6 +242,7 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 	if all > 0 {
 		e.rate = set.Resolution / all
 	}
+	e.tokens = tokensOf(set.Known)
 	return e, nil
 }
 
@@ -241,6 +254,7 @@ type state struct {
 	loss    float64   // the objective, carried along with the moves
 	size    []int32   // cluster -> nodes
 	mass    []float64 // cluster -> degrees of its nodes, where nodes have any
+	taken   claims    // the tokens that the clusters hold
 	free    []int32   // clusters that have become empty
 	joining []float64 // scratch, by cluster: the sum of a node's costs to it
 	touched []int32   // scratch: clusters in joining
@@ -256,6 +270,7 @@ func singletons(e *edges) *state {
 	for i := range n {
 		s.label[i], s.stale[i], s.size[i] = int32(i), true, 1
 	}
+	s.taken = s.tokens.claims(s.label)
 	return s
 }
 
@@ -279,6 +294,7 @@ func (s *state) assign(label []int32, loss float64) {
 			s.free = append(s.free, int32(c))
 		}
 	}
+	s.taken = s.tokens.claims(s.label)
 	s.loss = loss
 }
 
@@ -308,6 +324,10 @@ func (s *state) move(i int) bool {
 			x += degree * s.mass[c]
 		}
 		if x < least || x == least && best != own && c < best {
+			if s.taken.bar(s.tokens.of(i), c) {
+				s.stale[i] = true // what bars it may leave
+				continue
+			}
 			best, least = c, x
 		}
 	}
@@ -321,6 +341,7 @@ func (s *state) move(i int) bool {
 		return false
 	}
 	s.label[i] = best
+	s.taken.pass(s.tokens.of(i), own, best)
 	s.loss += least - stay
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 		s.stale[s.to[e]] = true
@@ -409,7 +430,9 @@ func (s *state) collapse(number []int32) *edges {
 		}
 		for _, i := range members[start[c]:start[c+1]] {
 			s.sum(int(i))
+			out.tokens.add(s.tokens.of(int(i)))
 		}
+		out.tokens.end(s.tokens)
 		for _, d := range s.touched {
 			// A sum that passed through 0 is listed again.
 			if cost := s.joining[d]; int(d) != c && cost != 0 {
