@@ -1,6 +1,11 @@
 package partition
 
-import "github.com/mvclust/mvclust/constraint"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mvclust/mvclust/constraint"
+)
 
 // components returns the samples as nodes, those that must be together as one.
 func components(samples *edges, known *constraint.Known) *level {
@@ -41,6 +46,63 @@ func (f *finder) strain(found *level) (float64, error) {
 		return 0, err
 	}
 	return f.set.Known.Joined(found.clusters(merged.label)), nil
+}
+
+// freed looks for a better partition than s from another side: nodes move on from s as if
+// nothing kept them apart, then those that cannot be together are taken apart, and nodes move
+// once more. A cluster that fell in two because of one node that should not be in it is so made
+// whole, without that node. It returns s where that is no better.
+func (f *finder) freed(s *state) (*state, error) {
+	if s.tokens.offsets == nil {
+		return s, nil
+	}
+	sweeps := len(f.sweeps)
+	bare := s.edges
+	bare.tokens = tokens{}
+	free := singletons(&bare)
+	free.assign(s.label, s.loss)
+	if err := f.rise(free); err != nil {
+		return nil, err
+	}
+	other := singletons(&s.edges)
+	other.assign(free.apart(&s.tokens), 0)
+	other.loss = other.objective()
+	if err := f.rise(other); err != nil {
+		return nil, err
+	}
+	if other.loss < s.loss {
+		return other, nil
+	}
+	f.sweeps = f.sweeps[:sweeps]
+	return s, nil
+}
+
+// apart returns the clusters of s without the nodes that hold a token which another in the
+// cluster holds too. Of two such nodes, the one that costs more leaves, into a cluster of its
+// own.
+func (s *state) apart(tokens *tokens) []int32 {
+	order, cost := make([]int32, len(s.label)), make([]float64, len(s.label))
+	for i, c := range s.label {
+		s.sum(i)
+		order[i], cost[i] = int32(i), s.joining[c]
+		if s.degree != nil {
+			cost[i] += s.rate * s.degree[i] * (s.mass[c] - s.degree[i])
+		}
+		s.forget()
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(a, b)) })
+	label, empty := slices.Clone(s.label), s.free
+	held := make(claims)
+	for _, i := range order {
+		// A cluster whose every node but one has left is not empty, so that there are
+		// enough that are.
+		if held.bar(tokens.of(int(i)), label[i]) {
+			label[i] = empty[len(empty)-1]
+			empty = empty[:len(empty)-1]
+		}
+		held.pass(tokens.of(int(i)), -1, label[i])
+	}
+	return label
 }
 
 // tokens are what nodes hold, of which a cluster may have each but once: those of node i

@@ -50,12 +50,17 @@ func (s *Settings) Resolve() error {
 }
 
 // Steps returns how many sweeps Find makes at most: over the samples, and, as often as
-// it climbs, over the clusters of every higher level and over the samples once more.
+// it climbs, over the clusters of every higher level and over the samples once more; and
+// all of that three times where something is to be kept apart.
 func (s Settings) Steps() int {
+	steps := s.Sweeps
 	if s.Levels > 1 {
-		return s.Sweeps * (1 + cycles*s.Levels)
+		steps *= 1 + cycles*s.Levels
 	}
-	return s.Sweeps
+	if tokensOf(s.Known).offsets != nil {
+		steps *= 3
+	}
+	return steps
 }
 
 // Sweep is one pass over the samples or, on higher levels, over clusters.
@@ -112,22 +117,33 @@ func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, 
 	return f.settle(singletons(base.nodes), base)
 }
 
-// settle moves samples, and then clusters and samples again, while samples move. base
-// has the nodes that samples are.
+// settle finds the clusters from a partition on. base has the nodes that samples are.
 func (f *finder) settle(samples *state, base *level) (*Result, error) {
-	if _, err := f.descend(0, samples); err != nil {
+	if err := f.rise(samples); err != nil {
 		return nil, err
+	}
+	samples, err := f.freed(samples)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
+}
+
+// rise moves samples, and then clusters and samples again, while samples move.
+func (f *finder) rise(samples *state) error {
+	if _, err := f.descend(0, samples); err != nil {
+		return err
 	}
 	for range cycles {
 		moves, err := f.climb(samples)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if moves == 0 {
 			break
 		}
 	}
-	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
+	return nil
 }
 
 // cycles bounds how often samples are moved again after clusters were.
