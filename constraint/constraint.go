@@ -92,12 +92,12 @@ func numbered(kind string, places []int) string {
 	case 1:
 		return fmt.Sprintf("%s %d", kind, places[0])
 	}
-	return fmt.Sprintf("%ss %s", kind, Enumerate(places))
+	return fmt.Sprintf("%ss %s", kind, enumerate(places))
 }
 
-// Enumerate lists numbers for people: "2, 3 and 7". Of many, it says how many more there
+// enumerate lists numbers for people: "2, 3 and 7". Of many, it says how many more there
 // are.
-func Enumerate(numbers []int) string {
+func enumerate(numbers []int) string {
 	const most = 8
 	var words []string
 	for _, n := range numbers[:min(len(numbers), most)] {

@@ -38,7 +38,10 @@ func (k *Known) Fix(ctx context.Context, g *graph.Graph, threads int) (*graph.Gr
 			}
 		}
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // around is how many neighbours of a sample hear of what is known of it.
@@ -91,7 +94,10 @@ func (k *Known) Spread(ctx context.Context, g *graph.Graph, threads int) (*graph
 			}
 		}
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // rumour is that a component, which is as probable to be with a sample as weight says,

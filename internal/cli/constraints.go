@@ -95,25 +95,14 @@ func sampleName(sample int, ids []string) string {
 
 // place says where constraints are written.
 func (k *known) place(kind constraint.Kind, places []int) string {
-	p := k.must
 	switch kind {
-	case constraint.Distinct:
-		return k.groups.File.Path
+	case constraint.MustLink:
+		return k.must.Where(places)
 	case constraint.CannotLink:
-		p = k.cannot
+		return k.cannot.Where(places)
+	default:
+		return k.groups.File.Path
 	}
-	rows := make([]int, len(places))
-	for i, at := range places {
-		rows[i] = p.Rows[at]
-	}
-	unit, note := p.Unit, ""
-	if len(rows) > 1 {
-		unit += "s"
-	}
-	if p.Unit == "row" {
-		note = " (counted from 0)"
-	}
-	return fmt.Sprintf("%s, %s %s%s", p.File.Path, unit, constraint.Enumerate(rows), note)
 }
 
 // files returns those that were read.

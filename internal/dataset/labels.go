@@ -56,7 +56,7 @@ func perSample(ctx context.Context, source string, ids []string, samples int, wh
 	if err != nil {
 		return nil, nil, file, err
 	}
-	if values, err = s.labels(name); err != nil {
+	if values, err = s.labels(name, what+"s"); err != nil {
 		return nil, nil, file, s.fail(err)
 	}
 	if s.table != nil && s.table.ID() != "" {
@@ -82,17 +82,17 @@ func perSample(ctx context.Context, source string, ids []string, samples int, wh
 	return values, own, files[0], nil
 }
 
-// labels returns the labels of a file as text.
-func (s *source) labels(name string) ([]string, error) {
+// labels returns the labels of a file, or whatever what are, as text.
+func (s *source) labels(name, what string) ([]string, error) {
 	infos := s.Arrays()
 	if s.table != nil {
-		i, err := s.column(name, "labels", "label", "labels", "class", "truth", "y", "cluster")
+		i, err := s.column(name, what, "label", "labels", "class", "truth", "y", "cluster")
 		if err != nil {
 			return nil, err
 		}
 		return s.Text(i)
 	}
-	u, err := one(infos, name, "labels", isLabelName)
+	u, err := one(infos, name, what, isLabelName)
 	if err != nil {
 		return nil, err
 	}

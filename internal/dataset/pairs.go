@@ -1,8 +1,8 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,13 +14,43 @@ import (
 type Pairs struct {
 	// Pairs holds the numbers of the two samples of every row.
 	Pairs [][2]int
-	// Rows holds where in the file they are: the lines of text, counted from 1, or the
-	// rows of another table, counted from 0; Unit says which, "line" or "row".
-	Rows []int
-	Unit string
 	// File is the file that they come from.
 	File File
+
+	// rows holds where in the file they are: the lines of text, counted from 1, or the
+	// rows of another table, counted from 0; unit says which.
+	rows []int
+	unit string
 }
+
+// Where says where some of the pairs, by number, are written.
+func (p *Pairs) Where(pairs []int) string {
+	rows := make([]int, len(pairs))
+	for i, at := range pairs {
+		rows[i] = p.rows[at]
+	}
+	return p.File.Path + ", " + p.place(rows...)
+}
+
+func (p *Pairs) place(rows ...int) string {
+	var words []string
+	for _, row := range rows {
+		words = append(words, strconv.Itoa(row))
+	}
+	unit, note := p.unit, ""
+	if len(rows) > 1 {
+		unit += "s"
+	}
+	if p.unit == rowUnit {
+		note = " (counted from 0)"
+	}
+	return fmt.Sprintf("%s %s%s", unit, list(words), note)
+}
+
+const (
+	lineUnit = "line"
+	rowUnit  = "row"
+)
 
 // ReadPairs reads pairs of samples from a table of two columns: of ids, or, where ids is
 // nil, of row numbers from 0 to samples-1. The first line of text is a header if neither of
@@ -36,24 +66,21 @@ func ReadPairs(ctx context.Context, path string, ids []string, samples int) (*Pa
 	if name != "" {
 		return nil, s.failf("is a table of pairs, which takes no name such as %q; name the file alone", ":"+name)
 	}
-	p := &Pairs{Unit: "line"}
+	p := &Pairs{unit: lineUnit}
 	if s.format != text {
-		p.Unit = "row"
+		p.unit = rowUnit
 	}
 	number := numberOf(ids, samples)
 	err = s.pairs(func(row int, a, b string) error {
 		x, misfitX := number(a)
 		y, misfitY := number(b)
-		if p.Unit == "line" && row == 1 && misfitX != nil && misfitY != nil {
+		if p.unit == lineUnit && row == 1 && misfitX != nil && misfitY != nil {
 			return nil
 		}
-		if err := errors.Join(misfitX, misfitY); err != nil {
-			if misfitX != nil {
-				err = misfitX
-			}
-			return s.failf("%s %d: %w", p.Unit, row, err)
+		if err := cmp.Or(misfitX, misfitY); err != nil {
+			return s.failf("%s: %w", p.place(row), err)
 		}
-		p.Pairs, p.Rows = append(p.Pairs, [2]int{x, y}), append(p.Rows, row)
+		p.Pairs, p.rows = append(p.Pairs, [2]int{x, y}), append(p.rows, row)
 		return nil
 	})
 	if err != nil {

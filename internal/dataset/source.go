@@ -242,7 +242,7 @@ func (s *source) list() error {
 	case arrow:
 		s.columns, err = ipc.Open(&s.input, size)
 	case text:
-		if !s.lines {
+		if err = nil; !s.lines { // the file may be shorter than the head
 			s.table, err = table.Open(&s.input, size, s.path)
 		}
 	default:
