@@ -55,7 +55,7 @@ const around = 3
 //	          x product over what keeps a and b apart of (1 - max of r(i,a) r(j,b)),
 //
 // where a and b are among the 3 most probable neighbours of i and j, or i and j
-// themselves. g is left as it is. The only error is the context's own.
+// themselves. It takes g over. The only error is the context's own.
 func (k *Known) Spread(ctx context.Context, g *graph.Graph, threads int) (*graph.Graph, error) {
 	if k == nil {
 		return g, nil
@@ -74,9 +74,14 @@ func (k *Known) Spread(ctx context.Context, g *graph.Graph, threads int) (*graph
 			}
 		}
 	}
-	out, err := with(ctx, g, add, threads)
-	if err != nil || len(k.Token) == 0 {
-		return out, err
+	out := g
+	if len(add) > 0 {
+		if out, err = with(ctx, g, add, threads); err != nil {
+			return nil, err
+		}
+	}
+	if len(k.Token) == 0 {
+		return out, nil
 	}
 	heard, err := k.hear(ctx, near, threads)
 	if err != nil {
@@ -194,20 +199,21 @@ type end struct {
 	weight float32
 }
 
-// nearest returns every sample itself, with weight 1, and its most probable neighbours, among
-// equals those of the lowest number.
+// nearest returns every sample's most probable neighbours, among equals those of the lowest
+// number, and last the sample itself, with weight 1.
 func nearest(ctx context.Context, g *graph.Graph, threads int) (*rows[end], error) {
 	return gather(ctx, g.Samples(), threads, func(i int, row []end) []end {
 		index, weight := g.Of(i)
 		for e, j := range index {
-			if weight[e] > 0 {
-				row = append(row, end{j, weight[e]})
+			w := weight[e]
+			at := len(row)
+			for at > 0 && row[at-1].weight < w {
+				at--
+			}
+			if at < around && w > 0 {
+				row = slices.Insert(row[:min(len(row), around-1)], at, end{j, w})
 			}
 		}
-		slices.SortFunc(row, func(a, b end) int {
-			return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.to, b.to))
-		})
-		row = row[:min(len(row), around)]
 		return append(row, end{int32(i), 1})
 	})
 }

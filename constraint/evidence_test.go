@@ -178,14 +178,10 @@ func TestSpread(t *testing.T) {
 	for range 300 {
 		n := 2 + r.IntN(12)
 		g, m := drawGraph(r, n)
-		before := slices.Clone(g.Weight)
 		s, known := consistent(t, r, n)
 		got, err := known.Spread(t.Context(), g, 2)
 		if want := m.spread(&s); err != nil || !same(got, want) {
 			t.Fatalf("%+v on %v: %+v, want %v; %v", s, m, got, want, err)
-		}
-		if !slices.Equal(before, g.Weight) {
-			t.Fatal("the graph has changed")
 		}
 		for e, w := range got.Weight {
 			if !(w >= 0 && w <= 1) {

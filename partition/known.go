@@ -2,6 +2,7 @@ package partition
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"github.com/mvclust/mvclust/constraint"
@@ -92,7 +93,7 @@ func (s *state) apart(tokens *tokens) []int32 {
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(a, b)) })
 	label, empty := slices.Clone(s.label), s.free
-	held := make(claims)
+	held := newClaims(len(tokens.token))
 	for _, i := range order {
 		// A cluster whose every node but one has left is not empty, so that there are
 		// enough that are.
@@ -100,7 +101,7 @@ func (s *state) apart(tokens *tokens) []int32 {
 			label[i] = empty[len(empty)-1]
 			empty = empty[:len(empty)-1]
 		}
-		held.pass(tokens.of(int(i)), -1, label[i])
+		held.take(tokens.of(int(i)), label[i])
 	}
 	return label
 }
@@ -141,37 +142,74 @@ func (t *tokens) end(like tokens) {
 	t.offsets = append(t.offsets, len(t.token))
 }
 
-// claims are the tokens that clusters hold, as cluster<<32 | token.
-type claims map[uint64]struct{}
+// claims are the tokens that clusters hold: a table of cluster<<32 | token, plus 1, in which a
+// place that is taken sends to the next. It is asked for at every move and made anew for
+// every partition, which a map takes several times as long for.
+type claims struct {
+	places []uint64
+	shift  int
+}
+
+// newClaims has room for so many.
+func newClaims(most int) claims {
+	width := bits.Len(uint(2 * most)) // never more than half full
+	return claims{make([]uint64, 1<<width), 64 - width}
+}
 
 // claims returns those of a partition.
 func (t *tokens) claims(label []int32) claims {
 	if t.offsets == nil {
-		return nil
+		return claims{}
 	}
-	c := make(claims, len(t.token))
+	c := newClaims(len(t.token))
 	for i, cluster := range label {
-		c.pass(t.of(i), -1, cluster)
+		c.take(t.of(i), cluster)
 	}
 	return c
 }
 
+// home is the place where a claim is looked for first.
+func (c *claims) home(claim uint64) int { return int(claim * 0x9e3779b97f4a7c15 >> c.shift) }
+
+// next is the place after another.
+func (c *claims) next(at int) int { return (at + 1) & (len(c.places) - 1) }
+
+// find returns the place of a claim, or the empty one where it would be.
+func (c *claims) find(cluster, token int32) (at int, claim uint64) {
+	claim = uint64(cluster)<<32 | uint64(token) + 1
+	for at = c.home(claim); c.places[at] != 0 && c.places[at] != claim; at = c.next(at) {
+	}
+	return at, claim
+}
+
 // bar reports whether the cluster holds one of the tokens.
-func (c claims) bar(tokens []int32, cluster int32) bool {
+func (c *claims) bar(tokens []int32, cluster int32) bool {
 	for _, t := range tokens {
-		if _, taken := c[uint64(cluster)<<32|uint64(t)]; taken {
+		if at, _ := c.find(cluster, t); c.places[at] != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// pass takes tokens from one cluster, or from none, to another.
-func (c claims) pass(tokens []int32, from, to int32) {
+// take gives tokens to a cluster.
+func (c *claims) take(tokens []int32, cluster int32) {
 	for _, t := range tokens {
-		if from >= 0 {
-			delete(c, uint64(from)<<32|uint64(t))
+		at, claim := c.find(cluster, t)
+		c.places[at] = claim
+	}
+}
+
+// drop takes tokens from a cluster.
+func (c *claims) drop(tokens []int32, cluster int32) {
+	for _, t := range tokens {
+		gap, _ := c.find(cluster, t)
+		// What was sent on from here moves up.
+		for at := c.next(gap); c.places[at] != 0; at = c.next(at) {
+			if home := c.home(c.places[at]); (at-home)&(len(c.places)-1) >= (at-gap)&(len(c.places)-1) {
+				c.places[gap], gap = c.places[at], at
+			}
 		}
-		c[uint64(to)<<32|uint64(t)] = struct{}{}
+		c.places[gap] = 0
 	}
 }

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -216,5 +217,60 @@ func TestKnownNothing(t *testing.T) {
 				t.Error("constraints that say nothing change the partition")
 			}
 		}
+	}
+}
+
+// TestClaims holds the table to a map.
+func TestClaims(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 0))
+	for range 50 {
+		most := 1 + r.IntN(40)
+		c := newClaims(most)
+		type claim struct{ cluster, token int32 }
+		want := map[claim]bool{}
+		for range 2000 {
+			x := claim{int32(r.IntN(8)), int32(r.IntN(12))}
+			if got := c.bar([]int32{x.token}, x.cluster); got != want[x] {
+				t.Fatalf("%v is taken: %t", x, got)
+			}
+			switch {
+			case want[x]:
+				c.drop([]int32{x.token}, x.cluster)
+				delete(want, x)
+			case len(want) < most:
+				c.take([]int32{x.token}, x.cluster)
+				want[x] = true
+			}
+		}
+	}
+}
+
+func BenchmarkKnown(b *testing.B) {
+	const n = 20_000
+	g := blocks(n, 40)
+	for _, group := range []int{0, 5, 1000} {
+		b.Run(fmt.Sprint("groups of ", group), func(b *testing.B) {
+			b.ReportAllocs()
+			var s constraint.Set
+			for i := range n {
+				if group > 0 {
+					s.Distinct = append(s.Distinct, i%(n/group))
+				}
+			}
+			known, err := s.Resolve(n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			source := func(x float64) *rand.Rand { return rand.New(rand.NewPCG(3, uint64(x))) }
+			for b.Loop() {
+				series, err := NewSeries(b.Context(), g, Settings{Resolution: 500, Levels: 20, Known: known})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := series.Each(b.Context(), []float64{5, 50, 500}, source, func(int, []int32, int, float64) {}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

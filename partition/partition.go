@@ -357,7 +357,8 @@ func (s *state) move(i int) bool {
 		return false
 	}
 	s.label[i] = best
-	s.taken.pass(s.tokens.of(i), own, best)
+	s.taken.drop(s.tokens.of(i), own)
+	s.taken.take(s.tokens.of(i), best)
 	s.loss += least - stay
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 		s.stale[s.to[e]] = true
