@@ -145,6 +145,23 @@ func TestConstraintsRefused(t *testing.T) {
 	}
 }
 
+// TestConstraintsFootprint is that constraints take memory, and none takes none.
+func TestConstraintsFootprint(t *testing.T) {
+	footprint := func(s constraint.Set) int64 {
+		bytes, err := mvclust.Options{Constraints: s}.Footprint(100_000, []int{8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	none := footprint(constraint.Set{})
+	for _, s := range []constraint.Set{{MustLink: [][2]int{{0, 1}}}, {CannotLink: [][2]int{{0, 1}}}, {Distinct: make([]int, 100_000)}} {
+		if footprint(s) <= none {
+			t.Errorf("%d must-links, %d cannot-links, %d groups take nothing", len(s.MustLink), len(s.CannotLink), len(s.Distinct))
+		}
+	}
+}
+
 // Photos show several people each. Nobody is on a photo twice, and two pictures are known to
 // be of one person.
 func ExampleOptions_constraints() {

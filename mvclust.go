@@ -527,12 +527,6 @@ func (r *run) release(spaces []*similarity.Space) {
 	}
 }
 
-// constrain enters what is known of pairs into the fused graph.
-func (r *run) constrain(fused *graph.Graph) (*graph.Graph, error) {
-	r.known = r.known.Renumber(r.order)
-	return r.known.Fix(r.ctx, fused, r.opt.Threads)
-}
-
 // cluster refines the fused graph and finds the clusters in it.
 func (r *run) cluster(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
 	if r.opt.Preset == Auto {

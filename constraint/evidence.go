@@ -11,7 +11,7 @@ import (
 
 // Fix returns the pair probabilities with those that are known: 1 of a must-link and of
 // an edge within a component, 0 of an edge between what cannot be together. Must-links
-// that are no edges become edges. g is left as it is. The only error is the context's own.
+// that are no edges become edges. It takes g over. The only error is the context's own.
 func (k *Known) Fix(ctx context.Context, g *graph.Graph, threads int) (*graph.Graph, error) {
 	if k == nil {
 		return g, nil
@@ -74,14 +74,9 @@ func (k *Known) Spread(ctx context.Context, g *graph.Graph, threads int) (*graph
 			}
 		}
 	}
-	out := g
-	if len(add) > 0 {
-		if out, err = with(ctx, g, add, threads); err != nil {
-			return nil, err
-		}
-	}
-	if len(k.Token) == 0 {
-		return out, nil
+	out, err := with(ctx, g, add, threads)
+	if err != nil || len(k.Token) == 0 {
+		return out, err
 	}
 	heard, err := k.hear(ctx, near, threads)
 	if err != nil {
@@ -224,46 +219,82 @@ type link struct {
 	weight float32
 }
 
-// with returns a copy of g in which the links are edges, of at least their weights.
+// with returns a graph in which the links are edges, of at least their weights. It takes g
+// over, and is g itself where all links are edges of it.
 func with(ctx context.Context, g *graph.Graph, links []link, threads int) (*graph.Graph, error) {
 	n := g.Samples()
-	add := &rows[end]{start: make([]int, n+1)}
-	for _, l := range links {
-		add.start[l.a+1]++
-		add.start[l.b+1]++
+	more, err := ends(ctx, n, links, threads)
+	if err != nil {
+		return nil, err
 	}
+	out := &graph.Graph{Offsets: make([]int, n+1)}
+	missing := 0
 	for i := range n {
-		add.start[i+1] += add.start[i]
-	}
-	add.all = make([]end, add.start[n])
-	fill := slices.Clone(add.start)
-	for _, l := range links {
-		add.all[fill[l.a]], add.all[fill[l.b]] = end{l.b, l.weight}, end{l.a, l.weight}
-		fill[l.a]++
-		fill[l.b]++
-	}
-	merged, err := gather(ctx, n, threads, func(i int, row []end) []end {
 		index, weight := g.Of(i)
-		for e, j := range index {
-			row = append(row, end{j, weight[e]})
+		for _, x := range more.of(i) {
+			if at, ok := slices.BinarySearch(index, x.to); ok {
+				weight[at] = max(weight[at], x.weight)
+			} else {
+				missing++
+			}
 		}
-		if more := add.of(i); len(more) > 0 {
-			row = append(row, more...)
-			slices.SortFunc(row, func(a, b end) int {
-				return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(b.weight, a.weight))
-			})
-			row = slices.CompactFunc(row, func(a, b end) bool { return a.to == b.to })
+		out.Offsets[i+1] = g.Offsets[i+1] + missing
+	}
+	if missing == 0 {
+		return g, nil
+	}
+	out.Index, out.Weight = make([]int32, out.Offsets[n]), make([]float32, out.Offsets[n])
+	err = parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			index, weight := g.Of(i)
+			to, w := out.Of(i)
+			add, at := more.of(i), 0
+			for e, j := range index {
+				for ; len(add) > 0 && add[0].to <= j; add = add[1:] {
+					if add[0].to < j {
+						to[at], w[at] = add[0].to, add[0].weight
+						at++
+					}
+				}
+				to[at], w[at] = j, weight[e]
+				at++
+			}
+			for _, x := range add {
+				to[at], w[at] = x.to, x.weight
+				at++
+			}
 		}
-		return row
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &graph.Graph{Offsets: merged.start, Index: make([]int32, len(merged.all)), Weight: make([]float32, len(merged.all))}
-	for e, x := range merged.all {
-		out.Index[e], out.Weight[e] = x.to, x.weight
-	}
 	return out, nil
+}
+
+// ends returns the links of every sample by the number of the other one, each once, of
+// its largest weight.
+func ends(ctx context.Context, n int, links []link, threads int) (*rows[end], error) {
+	all := &rows[end]{start: make([]int, n+1), all: make([]end, 2*len(links))}
+	for _, l := range links {
+		all.start[l.a+1]++
+		all.start[l.b+1]++
+	}
+	for i := range n {
+		all.start[i+1] += all.start[i]
+	}
+	fill := slices.Clone(all.start)
+	for _, l := range links {
+		all.all[fill[l.a]], all.all[fill[l.b]] = end{l.b, l.weight}, end{l.a, l.weight}
+		fill[l.a]++
+		fill[l.b]++
+	}
+	return gather(ctx, n, threads, func(i int, row []end) []end {
+		row = append(row, all.of(i)...)
+		slices.SortFunc(row, func(a, b end) int {
+			return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(b.weight, a.weight))
+		})
+		return slices.CompactFunc(row, func(a, b end) bool { return a.to == b.to })
+	})
 }
 
 // rows are lists, one after another: that of i is all[start[i]:start[i+1]].
