@@ -17,6 +17,9 @@
 // agreement tells views from noise, and package granularity how many neighbours to look
 // at and how fine the clusters are to be.
 //
+// What is known of pairs of samples, that they belong together or do not, is honoured where
+// Options.Constraints say it: package constraint.
+//
 // Every stage is usable on its own. Package score compares a partition with the
 // truth, package synth makes data to try things on.
 package mvclust
@@ -129,7 +132,8 @@ type Timing struct {
 // is so near to chance that it depends on the samples drawn whether Auto leaves it out.
 //
 // The errors of Fit are *InputError for unusable views, *OptionError for unusable
-// options, whatever Options.Learner returns, and the context's own when ctx is done,
+// options, *constraint.Error for constraints that cannot be honoured, whatever
+// Options.Learner returns, and the context's own when ctx is done,
 // which Fit heeds within a second on up to some ten million pairs.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	r, err := newRun(ctx, views, opt)

@@ -62,7 +62,7 @@ type Options struct {
 	// it to package granularity.
 	Partition partition.Settings
 	// Constraints are what is known of pairs of samples, by their numbers in the views.
-	// All are honoured.
+	// All are honoured, and those that contradict each other are a *constraint.Error.
 	Constraints constraint.Set
 	// Seed decides all that is drawn at random.
 	Seed uint64

@@ -132,10 +132,10 @@ func (s *source) pairs(do func(row int, a, b string) error) error {
 			failed = do(line, row[0], row[1])
 			return failed
 		})
-		if err != nil && err != failed {
+		if failed == nil && err != nil {
 			return s.fail(err)
 		}
-		return err
+		return failed
 	}
 	if s.table == nil {
 		return s.failf("is no table; give a .csv, .tsv, .txt, .parquet, .arrow or .feather file with two columns of ids")
