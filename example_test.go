@@ -178,7 +178,7 @@ func Example_stages() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	refined, err := refine.Graph(ctx, fused, refine.Settings{Neighbours: 50}, 0, nil)
+	refined, _, err := refine.Graph(ctx, fused, refine.Settings{Neighbours: 50}, 0, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

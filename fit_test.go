@@ -265,7 +265,7 @@ func TestStages(t *testing.T) {
 		got := fit(t, set.Views, opt)
 		fused, err := graph.FromPairs(t.Context(), pairs, p, 1)
 		must(err)
-		refined, err := refine.Graph(t.Context(), fused, opt.Refinement, 1, nil)
+		refined, _, err := refine.Graph(t.Context(), fused, opt.Refinement, 1, nil)
 		must(err)
 		numbered, err := refined.Renumber(t.Context(), walk, 1)
 		must(err)

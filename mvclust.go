@@ -83,6 +83,13 @@ type Result struct {
 	Model *probability.Model
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
+	// Neighbourhoods holds the K most probable neighbours of every sample, which
+	// co-neighbour propagation compared; nil where it is left out.
+	Neighbourhoods *refine.Neighbourhoods
+	// Scalers holds, by view, what rows were scaled with, and Roots how far apart samples
+	// are around each, as similarity.Space.Roots has it; nil where that is not looked at.
+	Scalers []*view.Scaler
+	Roots   [][]float32
 	// Options are the options of the run, with all defaults filled in.
 	Options Options
 	// Trace tells what every stage did.
@@ -166,11 +173,11 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if fused, err = r.constrain(fused); err != nil {
 		return nil, err
 	}
-	refined, found, err := r.cluster(fused)
+	found, err := r.cluster(fused)
 	if err != nil {
 		return nil, err
 	}
-	return r.result(model, refined, found)
+	return r.result(model, found)
 }
 
 // run is one call of Fit. The stages work on renumbered samples: at first, sample
@@ -186,6 +193,9 @@ type run struct {
 	known *constraint.Known // by the samples of the views
 	costs costs
 	trace Trace
+
+	scalers []*view.Scaler
+	roots   [][]float32 // in the numbers of the views
 }
 
 func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
@@ -283,10 +293,15 @@ func (r *run) spaces() ([]*similarity.Space, error) {
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}
-			scaled, err := v.Scaled(r.ctx, r.opt.scale(r.opt.Metrics[m]), r.opt.Order, r.opt.Threads)
+			scaler, err := v.Scaler(r.ctx, r.opt.scale(r.opt.Metrics[m]), r.opt.Order)
 			if err != nil {
 				return err
 			}
+			scaled, err := scaler.Apply(r.ctx, v, r.opt.Threads)
+			if err != nil {
+				return err
+			}
+			r.scalers = append(r.scalers, scaler)
 			if r.opt.Consume && scaled != v {
 				v.Data = nil
 			}
@@ -414,6 +429,15 @@ func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
 		order[i] = r.order[from]
 	}
 	r.order = order
+	r.roots = make([][]float32, len(spaces))
+	for m, s := range spaces {
+		if roots := s.Roots(); roots != nil {
+			r.roots[m] = make([]float32, len(roots))
+			for i, sample := range order {
+				r.roots[m][sample] = roots[i]
+			}
+		}
+	}
 	return nil
 }
 
@@ -531,22 +555,29 @@ func (r *run) release(spaces []*similarity.Space) {
 	}
 }
 
+// clustering is what is found in the fused graph.
+type clustering struct {
+	refined   *graph.Graph
+	near      *refine.Neighbourhoods
+	partition *partition.Result
+}
+
 // cluster refines the fused graph and finds the clusters in it.
-func (r *run) cluster(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
+func (r *run) cluster(fused *graph.Graph) (*clustering, error) {
 	if r.opt.Preset == Auto {
 		return r.choose(fused)
 	}
-	refined, err := r.refine(fused)
+	found, err := r.refine(fused)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	found, err := r.partition(refined)
-	return refined, found, err
+	found.partition, err = r.partition(found.refined)
+	return found, err
 }
 
 // choose refines and partitions with many numbers of neighbours and resolutions, and
 // takes the best.
-func (r *run) choose(fused *graph.Graph) (*graph.Graph, *partition.Result, error) {
+func (r *run) choose(fused *graph.Graph) (*clustering, error) {
 	var found *granularity.Result
 	set := r.opt.granularity()
 	set.Partition.Known = r.known
@@ -555,26 +586,27 @@ func (r *run) choose(fused *graph.Graph) (*graph.Graph, *partition.Result, error
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	best := &found.Candidates[found.Best]
 	r.opt.Neighbours, r.opt.Refinement.Neighbours = best.Neighbours, best.Neighbours
 	r.opt.Partition.Resolution = best.Resolution
 	r.trace.Edges = found.Graph.Edges()
 	r.trace.Tried, r.trace.Chosen = found.Candidates, found.Best
-	return found.Graph, found.Partition, nil
+	return &clustering{found.Graph, found.Neighbourhoods, found.Partition}, nil
 }
 
-func (r *run) refine(fused *graph.Graph) (*graph.Graph, error) {
-	var refined *graph.Graph
+func (r *run) refine(fused *graph.Graph) (*clustering, error) {
+	found := &clustering{}
 	err := r.stage(StageRefine, r.opt.Refinement.Steps()*fused.Samples(), func(progress func(int)) (err error) {
-		if refined, err = refine.Graph(r.ctx, fused, r.opt.Refinement, r.opt.Threads, progress); err != nil {
+		found.refined, found.near, err = refine.Graph(r.ctx, fused, r.opt.Refinement, r.opt.Threads, progress)
+		if err != nil {
 			return err
 		}
-		refined, err = r.known.Spread(r.ctx, refined, r.opt.Threads)
+		found.refined, err = r.known.Spread(r.ctx, found.refined, r.opt.Threads)
 		return err
 	})
-	return refined, err
+	return found, err
 }
 
 func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
@@ -591,11 +623,17 @@ func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 
 // result numbers everything as the views do. All sums are formed before: what
 // they come to depends, in the last bit, on the order.
-func (r *run) result(model *probability.Model, refined *graph.Graph, found *partition.Result) (*Result, error) {
+func (r *run) result(model *probability.Model, found *clustering) (*Result, error) {
 	n := len(r.order)
-	numbered, err := refined.Renumber(r.ctx, r.order, r.opt.Threads)
+	numbered, err := found.refined.Renumber(r.ctx, r.order, r.opt.Threads)
 	if err != nil {
 		return nil, err
+	}
+	near := found.near
+	if near != nil {
+		if near, err = near.Renumber(r.ctx, r.order, r.opt.Neighbours, r.opt.Threads); err != nil {
+			return nil, err
+		}
 	}
 	result := &Result{
 		Labels:     make([]int, n),
@@ -603,10 +641,14 @@ func (r *run) result(model *probability.Model, refined *graph.Graph, found *part
 		Model:      model,
 		Graph:      numbered,
 		Options:    r.opt,
+		Scalers:    r.scalers,
+		Roots:      r.roots,
+
+		Neighbourhoods: near,
 	}
-	confidence := partition.Confidence(refined, found.Labels)
+	confidence := partition.Confidence(found.refined, found.partition.Labels)
 	for i, sample := range r.order {
-		result.Labels[sample], result.Confidence[sample] = found.Labels[i], confidence[i]
+		result.Labels[sample], result.Confidence[sample] = found.partition.Labels[i], confidence[i]
 	}
 	// Equally large clusters are numbered by their first sample in the views.
 	result.Labels = partition.Number(result.Labels)
@@ -616,7 +658,7 @@ func (r *run) result(model *probability.Model, refined *graph.Graph, found *part
 		}
 		result.Sizes[l]++
 	}
-	r.trace.Sweeps = found.Sweeps
+	r.trace.Sweeps = found.partition.Sweeps
 	result.Trace = r.trace
 	return result, nil
 }

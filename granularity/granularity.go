@@ -86,6 +86,9 @@ type Result struct {
 	Best int
 	// Graph holds the refined probabilities that it was found on.
 	Graph *graph.Graph
+	// Neighbourhoods holds the most probable neighbours in g, those that Graph was made of
+	// first.
+	Neighbourhoods *refine.Neighbourhoods
 	// Partition is the chosen partition.
 	Partition *partition.Result
 }
@@ -104,7 +107,7 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
+	r := &Result{Neighbourhoods: near, Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
 	tick := parallel.Counter(progress)
 	width := len(plan.resolutions)
 	failed := make([]error, len(plan.neighbours))

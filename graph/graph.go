@@ -4,6 +4,7 @@ package graph
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -145,4 +146,38 @@ func (g *Graph) Renumber(ctx context.Context, order []int, threads int) (*Graph,
 		return nil, err
 	}
 	return out, nil
+}
+
+// Validate reports the first thing in which g is not as Graph says.
+func (g *Graph) Validate() error {
+	n := g.Samples()
+	if len(g.Offsets) == 0 || g.Offsets[0] != 0 || g.Offsets[n] != len(g.Index) || len(g.Weight) != len(g.Index) {
+		return fmt.Errorf("a graph of %d offsets, %d ends and %d weights cannot be", len(g.Offsets), len(g.Index), len(g.Weight))
+	}
+	for i := range n {
+		if lo, hi := g.Offsets[i], g.Offsets[i+1]; lo > hi || hi > len(g.Index) {
+			return fmt.Errorf("the edges of sample %d are %d to %d of %d", i, lo, hi, len(g.Index))
+		}
+	}
+	back := slices.Clone(g.Offsets)
+	for i := range n {
+		index, weight := g.Of(i)
+		for e, j := range index {
+			if j < 0 || int(j) >= n || int(j) == i || e > 0 && j <= index[e-1] {
+				return fmt.Errorf("the edges of sample %d lead to %d, which is out of range or out of order", i, j)
+			}
+			if !(weight[e] >= 0 && weight[e] <= 1) {
+				return fmt.Errorf("the edge from %d to %d has weight %v", i, j, weight[e])
+			}
+			// Going through i in order, row j meets its lower neighbours i in order.
+			switch r := back[j]; {
+			case int(j) < i && e >= back[i]-g.Offsets[i],
+				int(j) > i && (r == g.Offsets[j+1] || g.Index[r] != int32(i) || g.Weight[r] != weight[e]):
+				return fmt.Errorf("the edge between %d and %d is not the same from both ends", i, j)
+			case int(j) > i:
+				back[j]++
+			}
+		}
+	}
+	return nil
 }

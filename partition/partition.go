@@ -18,19 +18,19 @@ import (
 type Settings struct {
 	// Sweeps bounds the passes over the samples, or clusters, of every level. 0 stands
 	// for DefaultSweeps.
-	Sweeps int
+	Sweeps int `json:"sweeps"`
 	// Levels bounds how often the clusters that were found are taken as wholes and
 	// moved in their turn. 0 stands for 1, Algorithm 1, which moves samples alone.
-	Levels int
+	Levels int `json:"levels"`
 	// Resolution, if not 0, has modularity take the place of Eq. pi_loss: the higher,
 	// the more and smaller the clusters. See Find.
-	Resolution float64
+	Resolution float64 `json:"resolution"`
 	// Clip keeps a probability within [Clip, 1-Clip], so that one edge cannot
 	// outweigh all others. 0 stands for DefaultClip.
-	Clip float64
+	Clip float64 `json:"clip"`
 	// Known is what is known of pairs of samples, by the numbers of the graph; every
 	// partition honours it. nil stands for nothing. Fit sets it.
-	Known *constraint.Known
+	Known *constraint.Known `json:"-"`
 }
 
 // Defaults of Settings.

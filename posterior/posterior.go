@@ -70,13 +70,13 @@ func (f *Fusion) UnmarshalText(text []byte) (err error) {
 // Settings steer the fusion. The zero value fuses as the paper does.
 type Settings struct {
 	// Fusion is the way to make one probability of several.
-	Fusion Fusion
+	Fusion Fusion `json:"fusion"`
 	// Completion stands in for a view that one of the samples lacks, where the
 	// other views know how it goes with them: Eqs. f_joint_com1 to f_joint_com3.
-	Completion bool
+	Completion bool `json:"completion"`
 	// Clip keeps a view's probability within [Clip, 1-Clip], so that no view
 	// decides alone. 0 stands for DefaultClip.
-	Clip float64
+	Clip float64 `json:"clip"`
 }
 
 // DefaultClip is the zero value's Clip: the evidence of one view is worth at most

@@ -19,15 +19,15 @@ import (
 // propagation.
 type Settings struct {
 	// WithoutPaths leaves out path propagation.
-	WithoutPaths bool
+	WithoutPaths bool `json:"without_paths"`
 	// Neighbours is how many of a sample's neighbours co-neighbour propagation
 	// looks at, k: at least 1, unless it is left out.
-	Neighbours int
+	Neighbours int `json:"neighbors"`
 	// WithoutCoNeighbours leaves out co-neighbour propagation.
-	WithoutCoNeighbours bool
+	WithoutCoNeighbours bool `json:"without_co_neighbors"`
 	// Rounds is how often co-neighbour propagation is applied. 0 stands for 1, as
 	// in the paper.
-	Rounds int
+	Rounds int `json:"rounds"`
 }
 
 // Resolve fills in the defaults and checks the ranges.
@@ -51,12 +51,13 @@ func (s Settings) Steps() int {
 }
 
 // Graph applies the refinement to g, which it takes over: the edges of g are left in
-// another order. progress, if not nil, is called with the number of samples done, each
-// counted once per step. The result does not depend on threads; 0 stands for
+// another order. It also returns the neighbours that the last round of co-neighbour
+// propagation compared; nil where it is left out. progress, if not nil, is called with
+// the number of samples done, each counted once per step. The result does not depend on threads; 0 stands for
 // GOMAXPROCS. The only errors are those of Settings.Resolve and the context's own.
-func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*graph.Graph, error) {
+func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
 	if err := set.Resolve(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	before := 0
 	offset := func() func(done int) {
@@ -75,11 +76,12 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 	var err error
 	switch {
 	case set.WithoutPaths && rounds == 0:
-		return g, nil
+		return g, nil, nil
 	case set.WithoutPaths:
 		near, err = nearest(ctx, g, set.Neighbours, threads)
 	case rounds == 0:
-		return Paths(ctx, g, threads, offset())
+		g, err = Paths(ctx, g, threads, offset())
+		return g, nil, err
 	default:
 		// The weights that paths give are never held all at once: all that is
 		// asked of them is which are the largest of every sample.
@@ -90,11 +92,11 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 			break
 		}
 		if round++; round == rounds {
-			return g, nil
+			return g, &Neighbourhoods{near}, nil
 		}
 		near, err = nearest(ctx, g, set.Neighbours, threads)
 	}
-	return nil, err
+	return nil, nil, err
 }
 
 // Paths returns the graph in which every edge is at least as probable as the
@@ -278,37 +280,6 @@ func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress 
 		return nil, err
 	}
 	return near.coNeighbours(ctx, threads, progress)
-}
-
-// Neighbourhoods holds every sample's nearest neighbours in a graph, most probable first,
-// so that co-neighbour propagation can be tried with several numbers of them.
-type Neighbourhoods struct{ lists *lists }
-
-// Nearest finds every sample's k nearest neighbours in g, among equally probable ones
-// those of the lowest number. g is not changed. The only error is the context's own.
-func Nearest(ctx context.Context, g *graph.Graph, k, threads int) (*Neighbourhoods, error) {
-	l, err := nearest(ctx, g, k, threads)
-	if err != nil {
-		return nil, err
-	}
-	return &Neighbourhoods{l}, nil
-}
-
-// CoNeighbours is the function CoNeighbours with the k nearest of these neighbours.
-func (n *Neighbourhoods) CoNeighbours(ctx context.Context, k, threads int) (*graph.Graph, error) {
-	return n.lists.first(k).coNeighbours(ctx, threads, nil)
-}
-
-// Graph joins every sample to the k nearest of its neighbours; all weights are 1.
-func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Graph, error) {
-	g, err := n.lists.first(k).edges(ctx, threads)
-	if err != nil {
-		return nil, err
-	}
-	for e := range g.Weight {
-		g.Weight[e] = 1
-	}
-	return g, nil
 }
 
 // scratch is one thread's.

@@ -211,7 +211,7 @@ func viaCoNeighbours(t testing.TB, g *graph.Graph, k, threads int) *graph.Graph 
 // refined applies Graph to a copy of g, which it would take over.
 func refined(t testing.TB, g *graph.Graph, set Settings, threads int) *graph.Graph {
 	t.Helper()
-	out, err := Graph(t.Context(), clone(g), set, threads, nil)
+	out, _, err := Graph(t.Context(), clone(g), set, threads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestGraphsStay(t *testing.T) {
 		if !reflect.DeepEqual(g, before) {
 			t.Fatalf("%s changes the graph", name)
 		}
-		if _, err := Graph(t.Context(), out, Settings{Neighbours: 7}, 2, nil); err != nil {
+		if _, _, err := Graph(t.Context(), out, Settings{Neighbours: 7}, 2, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(g, before) {
@@ -318,7 +318,7 @@ func TestGraphsStay(t *testing.T) {
 func TestGraphTakesOver(t *testing.T) {
 	g := random(rand.New(rand.NewPCG(19, 20)), 200, 30, kinds["tied"]).graph(t)
 	before := clone(g)
-	if _, err := Graph(t.Context(), g, Settings{Neighbours: 7, Rounds: 2}, 2, nil); err != nil {
+	if _, _, err := Graph(t.Context(), g, Settings{Neighbours: 7, Rounds: 2}, 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	if reflect.DeepEqual(g, before) {
@@ -577,7 +577,7 @@ func TestSettings(t *testing.T) {
 		if got := c.set.Steps(); got != c.steps {
 			t.Errorf("%+v: %d steps, want %d", c.set, got, c.steps)
 		}
-		_, failed := Graph(t.Context(), newMatrix(3).graph(t), c.set, 1, nil)
+		_, _, failed := Graph(t.Context(), newMatrix(3).graph(t), c.set, 1, nil)
 		err := c.set.Resolve()
 		got := fmt.Sprint(c.set)
 		if err != nil {
@@ -623,7 +623,7 @@ func TestGraph(t *testing.T) {
 				{Settings{WithoutPaths: true, WithoutCoNeighbours: true}, g},
 			} {
 				last := 0
-				got, err := Graph(t.Context(), clone(g), c.set, 2, func(done int) {
+				got, _, err := Graph(t.Context(), clone(g), c.set, 2, func(done int) {
 					if done <= last {
 						t.Errorf("%+v: %d samples are reported after %d", c.set, done, last)
 					}
@@ -657,7 +657,7 @@ func TestCancel(t *testing.T) {
 	for _, at := range []int{1, 401, 801} { // in each of the three steps
 		ctx, cancel := context.WithCancel(t.Context())
 		reports := 0 // after the cancellation
-		out, err := Graph(ctx, clone(g), Settings{Neighbours: 5, Rounds: 2}, 2, func(done int) {
+		out, _, err := Graph(ctx, clone(g), Settings{Neighbours: 5, Rounds: 2}, 2, func(done int) {
 			if ctx.Err() != nil {
 				reports++
 			}
@@ -685,7 +685,8 @@ func TestCancelAnywhere(t *testing.T) {
 			return CoNeighbours(ctx, g, 4, threads, nil)
 		},
 		"Graph": func(ctx context.Context, threads int) (*graph.Graph, error) {
-			return Graph(ctx, clone(g), Settings{Neighbours: 4, Rounds: 2}, threads, nil)
+			out, _, err := Graph(ctx, clone(g), Settings{Neighbours: 4, Rounds: 2}, threads, nil)
+			return out, err
 		},
 	} {
 		want, err := f(t.Context(), 1)
@@ -736,10 +737,12 @@ func BenchmarkGraph(b *testing.B) {
 		{"paths", func(g *graph.Graph) (*graph.Graph, error) { return Paths(b.Context(), g, 0, nil) }},
 		{"co-neighbours", func(g *graph.Graph) (*graph.Graph, error) { return CoNeighbours(b.Context(), g, k, 0, nil) }},
 		{"both", func(g *graph.Graph) (*graph.Graph, error) {
-			return Graph(b.Context(), g, Settings{Neighbours: k}, 0, nil)
+			out, _, err := Graph(b.Context(), g, Settings{Neighbours: k}, 0, nil)
+			return out, err
 		}},
 		{"three rounds", func(g *graph.Graph) (*graph.Graph, error) {
-			return Graph(b.Context(), g, Settings{Neighbours: k, Rounds: 3}, 0, nil)
+			out, _, err := Graph(b.Context(), g, Settings{Neighbours: k, Rounds: 3}, 0, nil)
+			return out, err
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -54,6 +54,35 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 	return &out, nil
 }
 
+// Roots returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
+// found them; NaN where a sample lacks the view, and nil where s is not localised.
+func (s *Space) Roots() []float32 {
+	if s.root == nil {
+		return nil
+	}
+	out := make([]float32, s.Samples)
+	for i, slot := range s.slot {
+		out[i] = float32(math.NaN())
+		if slot >= 0 {
+			out[i] = s.root[slot]
+		}
+	}
+	return out
+}
+
+// WithRoots returns the space that Localised would, had it found these roots, by sample.
+// Those of samples that lack the view are not looked at.
+func (s *Space) WithRoots(roots []float32) *Space {
+	out := *s
+	out.root = make([]float32, len(s.data)/s.Dims)
+	for i, slot := range s.slot {
+		if slot >= 0 {
+			out.root[slot] = roots[i]
+		}
+	}
+	return &out
+}
+
 // distance is how far apart two samples of the given similarity are.
 func (s *Space) distance(similarity float32) float32 {
 	if s.metric == Cosine {

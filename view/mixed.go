@@ -6,16 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// readings makes the three readings of a row that Mixed joins.
-type readings struct {
-	ranges ranges
-	mean   []float64
-	scale  []float64  // 1 over the standard deviation of a feature, 0 where it is constant
-	weight [3]float64 // of a reading: 1 over the root of its cosines' standard deviation
-}
-
-// mixed returns v under Mixed.
-func (v *View) mixed(ctx context.Context, order []int, threads int) (*View, error) {
+// mix finds what Mixed needs beside the ranges.
+func (s *Scaler) mix(ctx context.Context, v *View, order []int) error {
 	if order == nil {
 		order = make([]int, v.Samples)
 		for i := range order {
@@ -28,33 +20,30 @@ func (v *View) mixed(ctx context.Context, order []int, threads int) (*View, erro
 			present = append(present, i)
 		}
 	}
-	r := &readings{ranges: v.ranges(), weight: [3]float64{1, 1, 1}}
-	r.moments(v, present)
-	if err := r.weigh(ctx, v, present); err != nil {
-		return nil, err
-	}
-	return v.mapped(ctx, Mixed.Dims(v.Dims), threads, r.apply)
+	s.Weights = [3]float64{1, 1, 1}
+	s.moments(v, present)
+	return s.weigh(ctx, v, present)
 }
 
 // moments finds the mean and the deviation of every feature.
-func (r *readings) moments(v *View, present []int) {
-	r.mean, r.scale = make([]float64, v.Dims), make([]float64, v.Dims)
+func (s *Scaler) moments(v *View, present []int) {
+	s.Mean, s.Inverse = make([]float64, v.Dims), make([]float64, v.Dims)
 	n := float64(len(present))
 	for _, i := range present {
 		for k, x := range v.Row(i) {
-			r.mean[k] += float64(x) / n
+			s.Mean[k] += float64(x) / n
 		}
 	}
 	for _, i := range present {
 		for k, x := range v.Row(i) {
-			d := float64(x) - r.mean[k]
-			r.scale[k] += d * d / n
+			d := float64(x) - s.Mean[k]
+			s.Inverse[k] += d * d / n
 		}
 	}
-	for k, variance := range r.scale {
-		r.scale[k] = 0
-		if r.ranges.span[k] > 0 && variance > 0 {
-			r.scale[k] = 1 / math.Sqrt(variance)
+	for k, variance := range s.Inverse {
+		s.Inverse[k] = 0
+		if s.Span[k] > 0 && variance > 0 {
+			s.Inverse[k] = 1 / math.Sqrt(variance)
 		}
 	}
 }
@@ -63,13 +52,13 @@ func (r *readings) moments(v *View, present []int) {
 const drawn = 128
 
 // weigh finds the weights of the readings.
-func (r *readings) weigh(ctx context.Context, v *View, present []int) error {
+func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
 	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
 	rows := make([][]float64, min(drawn, len(present)))
 	for i := range rows {
 		rows[i] = make([]float64, Mixed.Dims(v.Dims))
-		r.apply(rows[i], v.Row(present[i]))
+		s.join(rows[i], v.Row(present[i]))
 	}
 	pairs := float64(len(rows)*(len(rows)-1)) / 2
 	var sum, squares [3]float64
@@ -89,13 +78,13 @@ func (r *readings) weigh(ctx context.Context, v *View, present []int) error {
 		}
 	}
 	for part := range sum {
-		r.weight[part] = 0
+		s.Weights[part] = 0
 		if variance := squares[part] - sum[part]*sum[part]; variance > least {
-			r.weight[part] = math.Pow(variance, -0.25)
+			s.Weights[part] = math.Pow(variance, -0.25)
 		}
 	}
-	if r.weight == [3]float64{} {
-		r.weight[0] = 1 // a constant view stays what it is
+	if s.Weights == [3]float64{} {
+		s.Weights[0] = 1 // a constant view stays what it is
 	}
 	return nil
 }
@@ -106,16 +95,16 @@ const least = 1e-14
 // middle is how near the mean, in standard deviations, 32-bit features may be by rounding.
 const middle = 1e-6
 
-// apply sets to to the readings of row, one after the other, each of a length that is
+// join sets to to the readings of row, one after the other, each of a length that is
 // its weight, or of zeros.
-func (r *readings) apply(to []float64, row []float32) {
+func (s *Scaler) join(to []float64, row []float32) {
 	d := len(row)
 	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:]
 	for k, x := range row {
 		raw[k] = float64(x)
-		standard[k] = (float64(x) - r.mean[k]) * r.scale[k]
+		standard[k] = (float64(x) - s.Mean[k]) * s.Inverse[k]
 	}
-	r.ranges.apply(ranged, row)
+	s.range01(ranged, row)
 	// The direction of a row that is the mean of all would be that of a rounding error.
 	floor := [3]float64{2: middle * middle * float64(d)}
 	for part, values := range [][]float64{raw, ranged, standard} {
@@ -126,7 +115,7 @@ func (r *readings) apply(to []float64, row []float32) {
 		if sum <= floor[part] {
 			clear(values)
 		} else {
-			factor := r.weight[part] / math.Sqrt(sum)
+			factor := s.Weights[part] / math.Sqrt(sum)
 			for k := range values {
 				values[k] *= factor
 			}

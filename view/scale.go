@@ -69,18 +69,77 @@ func (s Scale) Dims(dims int) int {
 	return dims
 }
 
-// Scaled returns v, which must be valid, with its features scaled: v itself under
-// NoScale, else a copy of the values. The rows of samples that lack the view are 0
-// in the copy. Sums over the samples run in the order given, a permutation of them, or
-// as they are stored where it is nil; the result does not depend on threads. The only
-// error is the context's own.
+// Scaler is a scale together with the figures that it takes from a view, so that other
+// rows can be scaled as those of the view were. Features are its slices' places.
+type Scaler struct {
+	// Scale is the scale; NoScale has no figures.
+	Scale Scale `json:"scale"`
+	// Low and Span hold the least value, and how far the largest is from it.
+	Low  []float64 `json:"low,omitempty"`
+	Span []float64 `json:"span,omitempty"`
+	// Mean holds the mean, and Inverse 1 over the standard deviation, or 0 where the
+	// feature is constant; under Mixed alone, as Weights.
+	Mean    []float64 `json:"mean,omitempty"`
+	Inverse []float64 `json:"inverse,omitempty"`
+	// Weights are the lengths that the three readings of a row get, each 1 over the root
+	// of the standard deviation of its cosines.
+	Weights [3]float64 `json:"weights"`
+}
+
+// Scaler takes from v, which must be valid, the figures that s needs. Sums over the
+// samples run in the order given, a permutation of them, or as they are stored where it
+// is nil. The only error is the context's own.
+func (v *View) Scaler(ctx context.Context, s Scale, order []int) (*Scaler, error) {
+	scaler := &Scaler{Scale: s}
+	if s == NoScale {
+		return scaler, nil
+	}
+	scaler.Low, scaler.Span = v.ranges()
+	if s == Mixed {
+		return scaler, scaler.mix(ctx, v, order)
+	}
+	return scaler, nil
+}
+
+// Scaled is Apply of v's own Scaler.
 func (v *View) Scaled(ctx context.Context, s Scale, order []int, threads int) (*View, error) {
-	switch s {
+	scaler, err := v.Scaler(ctx, s, order)
+	if err != nil {
+		return nil, err
+	}
+	return scaler.Apply(ctx, v, threads)
+}
+
+// Validate reports what keeps s from scaling views of the given dimensions.
+func (s *Scaler) Validate(dims int) error {
+	if _, err := ParseScale(s.Scale.String()); err != nil {
+		return err
+	}
+	if s.Scale == NoScale {
+		return nil
+	}
+	figures := [][]float64{s.Low, s.Span}
+	if s.Scale == Mixed {
+		figures = append(figures, s.Mean, s.Inverse)
+	}
+	for _, f := range figures {
+		if len(f) != dims {
+			return fmt.Errorf("the scale has figures of %d features where the view has %d", len(f), dims)
+		}
+	}
+	return nil
+}
+
+// Apply returns v, which must be valid and have the features that s knows, with its
+// features scaled: v itself under NoScale, else a copy of the values. The rows of samples
+// that lack the view are 0 in the copy. The result does not depend on threads. The only
+// error is the context's own.
+func (s *Scaler) Apply(ctx context.Context, v *View, threads int) (*View, error) {
+	switch s.Scale {
 	case MinMax:
-		ranges := v.ranges()
-		return v.mapped(ctx, v.Dims, threads, func(to []float64, row []float32) { ranges.apply(to, row) })
+		return v.mapped(ctx, v.Dims, threads, s.range01)
 	case Mixed:
-		return v.mixed(ctx, order, threads)
+		return v.mapped(ctx, Mixed.Dims(v.Dims), threads, s.join)
 	default:
 		return v, nil
 	}
@@ -112,10 +171,8 @@ func (v *View) mapped(ctx context.Context, dims, threads int, do func(to []float
 	return &out, nil
 }
 
-// ranges holds the least value of every feature, and how far the largest is from it.
-type ranges struct{ low, span []float64 }
-
-func (v *View) ranges() ranges {
+// ranges returns the least value of every feature, and how far the largest is from it.
+func (v *View) ranges() (least, span []float64) {
 	low, high := make([]float32, v.Dims), make([]float32, v.Dims)
 	first := true
 	for i := range v.Samples {
@@ -132,20 +189,21 @@ func (v *View) ranges() ranges {
 			low[k], high[k] = min(low[k], x), max(high[k], x)
 		}
 	}
-	r := ranges{make([]float64, v.Dims), make([]float64, v.Dims)}
+	least, span = make([]float64, v.Dims), make([]float64, v.Dims)
 	for k := range low {
 		// In 64 bits, in which no difference of two such values overflows, or vanishes
 		// but where they are equal.
-		r.low[k], r.span[k] = float64(low[k]), float64(high[k])-float64(low[k])
+		least[k], span[k] = float64(low[k]), float64(high[k])-float64(low[k])
 	}
-	return r
+	return least, span
 }
 
-func (r ranges) apply(to []float64, row []float32) {
+// range01 sets to to row with every feature in [0, 1], as far as the view's were.
+func (s *Scaler) range01(to []float64, row []float32) {
 	for k, x := range row {
 		to[k] = 0
-		if r.span[k] > 0 {
-			to[k] = (float64(x) - r.low[k]) / r.span[k]
+		if s.Span[k] > 0 {
+			to[k] = (float64(x) - s.Low[k]) / s.Span[k]
 		}
 	}
 }

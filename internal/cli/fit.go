@@ -51,7 +51,7 @@ several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns o
 lists of numbers) gives them all, in order. Every view has one row per sample; a row
 that is null or NaN throughout says that the sample lacks the view.
 
-Two files are written to the output folder, each whole or not at all:
+These files are written to the output folder, each whole or not at all:
 
   labels.csv  id,label,confidence, one row per sample in the order of the input.
               The id is the row, counted from 0, or the sample's own id; labels
@@ -67,6 +67,9 @@ Two files are written to the output folder, each whole or not at all:
   run.json    what was read, the settings, the probability functions, what every
               stage did and every choice that was made, with the scores where
               --truth is given.
+  model.mvclust
+              the clustering with the views, which the commands explain, predict,
+              update and suggest read.
 
 Nothing needs to be set. The number of neighbours and how fine the clusters are
 follow from the data; views that agree with no other are left out, with a note.
@@ -211,7 +214,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		inputs = append(inputs, truth.File.Path)
 	}
 	inputs = append(inputs, known.files()...)
-	for _, name := range []string{labels, "run.json"} {
+	for _, name := range []string{labels, modelFile, "run.json"} {
 		if err := dir.spare(name, inputs); err != nil {
 			return err
 		}
@@ -224,9 +227,17 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		doing, unit := stageWords(s.Stage)
 		p.update(doing, unit, s.Done, s.Total, s.Share)
 	}
+	saved, err := beginModel(ctx, dir, set.Views)
+	if err != nil {
+		return err
+	}
+	defer saved.abandon()
 	result, err := mvclust.Fit(ctx, set.Views, opt)
 	if err != nil {
 		return explain(err, o.sources, set)
+	}
+	if err := saved.finish(mvclust.NewModel(set.Views, result, set.IDs)); err != nil {
+		return err
 	}
 	r := newRunReport(&o, set, readingTook, result)
 	if r.Constraints, err = known.report(result.Labels); err != nil {

@@ -97,20 +97,47 @@ func (f *folder) has(name string) bool {
 // stage writes a file under a passing name, safely on the disk. commit gives it
 // its own.
 func (f *folder) stage(ctx context.Context, name string, content func(io.Writer) error) error {
-	file, err := f.begin(name)
-	if err == nil {
-		w := bufio.NewWriterSize(&patient{ctx: ctx, file: file}, 1<<16)
-		err = errors.Join(content(w), w.Flush())
-		if err == nil {
-			err = file.Sync()
-		}
-		err = errors.Join(err, file.Close())
+	out, err := f.create(ctx, name)
+	if err != nil {
+		return err
 	}
+	return out.close(content(out))
+}
+
+// output is a file that is being staged.
+type output struct {
+	*bufio.Writer
+	ctx  context.Context
+	file *os.File
+	path string // that it will have
+}
+
+// create begins to stage a file. The caller must close it.
+func (f *folder) create(ctx context.Context, name string) (*output, error) {
+	out := &output{ctx: ctx, path: filepath.Join(f.path, name)}
+	var err error
+	if out.file, err = f.begin(name); err != nil {
+		return nil, out.fail(err)
+	}
+	out.Writer = bufio.NewWriterSize(&patient{ctx: ctx, file: out.file}, 1<<16)
+	return out, nil
+}
+
+// close ends the file, whose content failed if err is not nil.
+func (o *output) close(err error) error {
+	if err = errors.Join(err, o.Flush()); err == nil {
+		err = o.file.Sync()
+	}
+	return o.fail(errors.Join(err, o.file.Close()))
+}
+
+// fail says which file cannot be written, and why, if err is not nil.
+func (o *output) fail(err error) error {
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case o.ctx.Err() != nil:
+		return o.ctx.Err()
 	case err != nil:
-		return fmt.Errorf("%s cannot be written: %w", filepath.Join(f.path, name), cause(err))
+		return fmt.Errorf("%s cannot be written: %w", o.path, cause(err))
 	}
 	return nil
 }

@@ -269,7 +269,7 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 	if r.Scores != nil {
 		b.WriteString(scoreTable(r.Scores) + "\n")
 	}
-	fmt.Fprintf(&b, "%s and run.json are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
+	fmt.Fprintf(&b, "%s, model.mvclust and run.json are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -115,6 +115,30 @@ func listZip(r io.ReaderAt, size int64) ([]member, error) {
 	return members, nil
 }
 
+// ReadFile returns the content of the member of the given name of the .npz file r of size
+// bytes, which is not compressed, as AddFile writes it.
+func ReadFile(r io.ReaderAt, size int64, name string) ([]byte, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range archive.File {
+		if f.Name != name {
+			continue
+		}
+		if f.Method != zip.Store || f.UncompressedSize64 > uint64(size) {
+			return nil, fmt.Errorf("%s is not stored as it is", name)
+		}
+		content, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer content.Close()
+		return io.ReadAll(content)
+	}
+	return nil, fmt.Errorf("it holds no %s", name)
+}
+
 // open reads the header of f, a member of an archive of size bytes.
 func open(f *zip.File, size int64) (member, error) {
 	most := min(f.CompressedSize64, uint64(size))

@@ -12,20 +12,76 @@ import (
 	"time"
 )
 
-// Write writes data, a []float32 or an []int64, as a .npy file of the given
+// Rows is a matrix whose rows are asked for one by one.
+type Rows struct {
+	Count, Dims int
+	// Row returns a row, or nil for one of NaN.
+	Row func(i int) []float32
+}
+
+// Write writes data, a []float32, []int32, []int64 or Rows, as a .npy file of the given
 // shape, the values in the order of their indices with the last one running
 // fastest. An empty shape is that of a single number.
 func Write(w io.Writer, shape []int, data any) error {
 	switch data := data.(type) {
 	case []float32:
 		return write(w, "<f4", shape, data)
+	case []int32:
+		return write(w, "<i4", shape, data)
 	case []int64:
 		return write(w, "<i8", shape, data)
+	case Rows:
+		return data.write(w, shape)
 	}
-	return fmt.Errorf("values of type %T cannot be written; pass a []float32 or an []int64", data)
+	return fmt.Errorf("values of type %T cannot be written; pass a []float32, []int32, []int64 or Rows", data)
 }
 
-func write[T float32 | int64](w io.Writer, descr string, shape []int, data []T) error {
+func (r Rows) write(w io.Writer, shape []int) error {
+	if err := begin(w, "<f4", shape, r.Count*r.Dims); err != nil {
+		return err
+	}
+	absent := make([]float32, r.Dims)
+	for k := range absent {
+		absent[k] = float32(math.NaN())
+	}
+	var buf []byte
+	for i := range r.Count {
+		row := r.Row(i)
+		if row == nil {
+			row = absent
+		}
+		for _, x := range row {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+		}
+		if len(buf) >= blockBytes || i == r.Count-1 {
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+	}
+	return nil
+}
+
+func write[T float32 | int32 | int64](w io.Writer, descr string, shape []int, data []T) error {
+	if err := begin(w, descr, shape, len(data)); err != nil {
+		return err
+	}
+	var buf []byte
+	for block := range slices.Chunk(data, blockBytes/8) {
+		var err error
+		if buf, err = binary.Append(buf[:0], binary.LittleEndian, block); err != nil {
+			return err
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin writes what stands before count values.
+func begin(w io.Writer, descr string, shape []int, count int) error {
 	if len(shape) > maxSides {
 		return fmt.Errorf("an array cannot have %d sides; flatten it to at most %d", len(shape), maxSides)
 	}
@@ -33,13 +89,13 @@ func write[T float32 | int64](w io.Writer, descr string, shape []int, data []T) 
 	sides := make([]string, len(shape))
 	for k, s := range shape {
 		if s < 0 || s > 0 && n > math.MaxInt/s {
-			return fmt.Errorf("no array has the shape %v; pass sides of at least 0 whose product is %d", shape, len(data))
+			return fmt.Errorf("no array has the shape %v; pass sides of at least 0 whose product is %d", shape, count)
 		}
 		n *= s
 		sides[k] = strconv.Itoa(s)
 	}
-	if n != len(data) {
-		return fmt.Errorf("data of length %d does not make an array of shape %v; pass sides whose product is that length", len(data), shape)
+	if n != count {
+		return fmt.Errorf("data of length %d does not make an array of shape %v; pass sides whose product is that length", count, shape)
 	}
 	tuple := strings.Join(sides, ", ")
 	if len(sides) == 1 {
@@ -56,16 +112,6 @@ func write[T float32 | int64](w io.Writer, descr string, shape []int, data []T) 
 	if _, err := w.Write(head); err != nil {
 		return err
 	}
-	var buf []byte
-	for block := range slices.Chunk(data, blockBytes/8) {
-		var err error
-		if buf, err = binary.Append(buf[:0], binary.LittleEndian, block); err != nil {
-			return err
-		}
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -79,17 +125,30 @@ func NewWriter(w io.Writer) *Writer { return &Writer{zip.NewWriter(w)} }
 
 // Add writes one array as Write does, uncompressed. Names must differ.
 func (w *Writer) Add(name string, shape []int, data any) error {
-	f, err := w.zip.CreateHeader(&zip.FileHeader{
-		Name:     name + ".npy",
-		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), // the earliest that zip knows
-	})
+	f, err := w.create(name + ".npy")
+	if err == nil {
+		err = Write(f, shape, data)
+	}
 	if err != nil {
 		return fmt.Errorf("array %q: %w", name, err)
 	}
-	if err := Write(f, shape, data); err != nil {
-		return fmt.Errorf("array %q: %w", name, err)
-	}
 	return nil
+}
+
+// AddFile writes something that is no array, uncompressed. numpy.load gives it as bytes.
+func (w *Writer) AddFile(name string, content []byte) error {
+	f, err := w.create(name)
+	if err == nil {
+		_, err = f.Write(content)
+	}
+	return err
+}
+
+func (w *Writer) create(name string) (io.Writer, error) {
+	return w.zip.CreateHeader(&zip.FileHeader{
+		Name:     name,
+		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), // the earliest that zip knows
+	})
 }
 
 // Close writes the end of the file. It does not close the writer beneath.

@@ -250,7 +250,7 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 	if err != nil {
 		return nil, err
 	}
-	refined, err := refine.Graph(ctx, truth, opt.Refinement, opt.Threads, nil)
+	refined, _, err := refine.Graph(ctx, truth, opt.Refinement, opt.Threads, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,324 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/array"
+	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+// A model file is a .npz archive, so that numpy.load opens it, whose members are not
+// compressed and carry the checksums of the zip format. docs/model.md describes them.
+const (
+	format   = "mvclust model"
+	version  = 1
+	manifest = "manifest.json"
+)
+
+// header is manifest.json.
+type header struct {
+	Format   string       `json:"format"`
+	Version  int          `json:"version"`
+	Samples  int          `json:"samples"`
+	Clusters int          `json:"clusters"`
+	Settings Settings     `json:"settings"`
+	Views    []viewHeader `json:"views"`
+	// What was learned: the base rates, and the cross functions where completion needs them.
+	BaseRate []float64                 `json:"base_rate,omitempty"`
+	Cross    [][]*probability.Function `json:"cross,omitempty"`
+	IDs      []string                  `json:"ids,omitempty"`
+}
+
+type viewHeader struct {
+	Name     string               `json:"name"`
+	Dims     int                  `json:"dims"`
+	Metric   similarity.Metric    `json:"metric"`
+	Scaler   *view.Scaler         `json:"scale"`
+	Local    bool                 `json:"local"` // whether there are roots
+	LeftOut  bool                 `json:"left_out"`
+	Function probability.Function `json:"function"`
+}
+
+// Writer writes a model file in two steps, so that the rows can be written before a fit
+// consumes them.
+type Writer struct {
+	npz   *npy.Writer
+	views int
+}
+
+// NewWriter returns a Writer of a model file to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{npy.NewWriter(w), 0} }
+
+// Rows writes the rows of the next view.
+func (w *Writer) Rows(v *view.View) error {
+	if len(v.Data) != v.Samples*v.Dims {
+		return fmt.Errorf("view %s has no rows any more; write them before the fit, or do not let it consume them", v.Name)
+	}
+	rows := npy.Rows{Count: v.Samples, Dims: v.Dims, Row: func(i int) []float32 {
+		if v.Has(i) {
+			return v.Row(i)
+		}
+		return nil
+	}}
+	err := w.npz.Add(fmt.Sprintf("view%d/rows", w.views), []int{v.Samples, v.Dims}, rows)
+	w.views++
+	return err
+}
+
+// Finish writes all but the rows, which may be gone from m, and ends the file. It does
+// not close the writer beneath.
+func (w *Writer) Finish(m *Model) error {
+	if w.views != len(m.Views) {
+		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
+	}
+	h := header{
+		Format: format, Version: version, Samples: m.Samples(), Clusters: m.Clusters(), Settings: m.Settings,
+		BaseRate: m.Probability.BaseRate, IDs: m.IDs,
+	}
+	if m.Settings.Posterior.Completion {
+		h.Cross = m.Probability.Cross
+	}
+	for i, v := range m.Views {
+		h.Views = append(h.Views, viewHeader{
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.Roots != nil, v.LeftOut, m.Probability.Functions[i],
+		})
+		if v.Roots != nil {
+			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.Roots)}, v.Roots); err != nil {
+				return err
+			}
+		}
+	}
+	n := m.Samples()
+	confidence := make([]float32, n)
+	for i, c := range m.Confidence {
+		confidence[i] = float32(c)
+	}
+	members := []struct {
+		name  string
+		shape []int
+		data  any
+	}{
+		{"labels", []int{n}, narrow[int32](m.Labels)},
+		{"confidence", []int{n}, confidence},
+		{"graph/offsets", []int{n + 1}, narrow[int64](m.Graph.Offsets)},
+		{"graph/index", []int{len(m.Graph.Index)}, m.Graph.Index},
+		{"graph/probability", []int{len(m.Graph.Weight)}, m.Graph.Weight},
+	}
+	for _, x := range members {
+		if err := w.npz.Add(x.name, x.shape, x.data); err != nil {
+			return err
+		}
+	}
+	if err := w.neighbours(m.Neighbourhoods); err != nil {
+		return err
+	}
+	text, err := json.Marshal(&h)
+	if err != nil {
+		return err
+	}
+	if err := w.npz.AddFile(manifest, text); err != nil {
+		return err
+	}
+	return w.npz.Close()
+}
+
+// neighbours writes as many neighbours of every sample as any has, -1 where one has fewer.
+func (w *Writer) neighbours(near *refine.Neighbourhoods) error {
+	if near == nil {
+		return nil
+	}
+	n, k := near.Samples(), near.Most()
+	index, probability := make([]int32, n*k), make([]float32, n*k)
+	for i := range n {
+		row, p := near.Of(i)
+		copy(index[i*k:], row)
+		copy(probability[i*k:], p)
+		for t := len(row); t < k; t++ {
+			index[i*k+t] = -1
+		}
+	}
+	if err := w.npz.Add("neighbors/index", []int{n, k}, index); err != nil {
+		return err
+	}
+	return w.npz.Add("neighbors/probability", []int{n, k}, probability)
+}
+
+func narrow[T int32 | int64](values []int) []T {
+	out := make([]T, len(values))
+	for i, x := range values {
+		out[i] = T(x)
+	}
+	return out
+}
+
+// Write writes the model to w.
+func (m *Model) Write(w io.Writer) error {
+	file := NewWriter(w)
+	for _, v := range m.Views {
+		if err := file.Rows(v.Rows); err != nil {
+			return err
+		}
+	}
+	return file.Finish(m)
+}
+
+// Read reads a model file of size bytes. Every error says what is wrong with the file and
+// what to do: one that is no model, that a later version wrote, or that is damaged.
+func Read(r io.ReaderAt, size int64) (*Model, error) {
+	text, err := npy.ReadFile(r, size, manifest)
+	if err != nil {
+		return nil, fmt.Errorf("it is no whole model of mvclust: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
+	}
+	var h header
+	if err := json.Unmarshal(text, &h); err != nil || h.Format != format {
+		return nil, errors.New("it is no model of mvclust: its manifest.json is another's; name the model.mvclust that \"mvclust fit\" has written")
+	}
+	if h.Version > version {
+		return nil, fmt.Errorf("it is a model of version %d, and this program reads versions up to %d; use a newer mvclust", h.Version, version)
+	}
+	m, err := read(r, size, &h)
+	if err == nil {
+		err = m.Validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the model is damaged: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
+	}
+	return m, nil
+}
+
+// members reads the arrays of a file by their names.
+type members struct {
+	file array.File
+	err  error // the first
+}
+
+// find returns the number of the array of the given name, which must have the shape; a
+// side of -1 may have any length.
+func (f *members) find(name string, shape ...int) int {
+	for i, a := range f.file.Arrays() {
+		if a.Name != name {
+			continue
+		}
+		fits := len(a.Shape) == len(shape) && !a.ColumnMajor
+		for k := 0; fits && k < len(shape); k++ {
+			fits = shape[k] == -1 || shape[k] == a.Shape[k]
+		}
+		if !fits && f.err == nil {
+			f.err = fmt.Errorf("%s has the shape %v", name, a.Shape)
+		}
+		return i
+	}
+	if f.err == nil {
+		f.err = fmt.Errorf("%s is missing", name)
+	}
+	return -1
+}
+
+func (f *members) floats(name string, shape ...int) []float32 {
+	i := f.find(name, shape...)
+	if f.err != nil {
+		return nil
+	}
+	var values []float32
+	values, f.err = f.file.Float32(i)
+	return values
+}
+
+// integers reads whole numbers that fit 32 bits, or, as offsets, any.
+func integers[T int32 | int](f *members, name string, shape ...int) []T {
+	i := f.find(name, shape...)
+	if f.err != nil {
+		return nil
+	}
+	values, err := f.file.Int64(i)
+	if f.err = err; err != nil {
+		return nil
+	}
+	out := make([]T, len(values))
+	for k, x := range values {
+		if out[k] = T(x); int64(out[k]) != x {
+			f.err = fmt.Errorf("%s holds %d", name, x)
+			return nil
+		}
+	}
+	return out
+}
+
+// read puts the model together, which is then to be validated.
+func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
+	file, err := npy.Open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	if h.Samples < 0 || h.Samples > math.MaxInt32 {
+		return nil, fmt.Errorf("it has %d samples", h.Samples)
+	}
+	f := &members{file: file}
+	n := h.Samples
+	m := &Model{
+		IDs: h.IDs, Settings: h.Settings,
+		Probability: &probability.Model{BaseRate: h.BaseRate, Cross: h.Cross},
+		Labels:      integers[int](f, "labels", n),
+		Graph: &graph.Graph{
+			Offsets: integers[int](f, "graph/offsets", n+1),
+			Index:   integers[int32](f, "graph/index", -1),
+			Weight:  f.floats("graph/probability", -1),
+		},
+	}
+	for _, c := range f.floats("confidence", n) {
+		m.Confidence = append(m.Confidence, float64(c))
+	}
+	for i := range h.Views {
+		if f.err != nil {
+			return nil, f.err
+		}
+		v := &h.Views[i]
+		if v.Dims < 1 || v.Scaler == nil {
+			return nil, fmt.Errorf("view %d has no dimensions, or no scale", i)
+		}
+		rows := f.floats(fmt.Sprintf("view%d/rows", i), n, v.Dims)
+		var roots []float32
+		if v.Local {
+			roots = f.floats(fmt.Sprintf("view%d/roots", i), n)
+		}
+		if f.err != nil {
+			return nil, f.err
+		}
+		known, err := view.New(v.Name, n, v.Dims, rows)
+		if err != nil {
+			return nil, err
+		}
+		m.Views = append(m.Views, View{known, v.Metric, v.Scaler, roots, v.LeftOut})
+		m.Probability.Functions = append(m.Probability.Functions, v.Function)
+	}
+	if !h.Settings.Refinement.WithoutCoNeighbours {
+		if err := m.readNeighbours(f, n); err != nil {
+			return nil, err
+		}
+	}
+	return m, f.err
+}
+
+func (m *Model) readNeighbours(f *members, n int) error {
+	i := f.find("neighbors/index", n, -1)
+	if f.err != nil {
+		return f.err
+	}
+	k := f.file.Arrays()[i].Shape[1]
+	index, probability := integers[int32](f, "neighbors/index", n, k), f.floats("neighbors/probability", n, k)
+	if f.err != nil {
+		return f.err
+	}
+	var err error
+	m.Neighbourhoods, err = refine.NewNeighbourhoods(k, index, probability)
+	return err
+}

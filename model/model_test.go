@@ -1,0 +1,274 @@
+package model_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/synth"
+	"github.com/mvclust/mvclust/view"
+)
+
+// made clusters some samples, of which some lack a view.
+func made(t testing.TB, opt mvclust.Options, ids bool) ([]*mvclust.View, *mvclust.Result, *model.Model) {
+	t.Helper()
+	set, err := synth.Generate(synth.Config{Samples: 150, Classes: 5, Views: 2, Dims: []int{6, 9}, Noise: []float64{0.6}, Missing: 0.2, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := mvclust.Fit(t.Context(), set.Views, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range r.Labels {
+		if ids {
+			names = append(names, fmt.Sprintf("ünïque \"%d\"\n", i))
+		}
+	}
+	return set.Views, r, mvclust.NewModel(set.Views, r, names)
+}
+
+var cases = map[string]mvclust.Options{
+	"auto":       {},
+	"paper":      {Preset: mvclust.Paper},
+	"completion": {Preset: mvclust.Paper, Posterior: posterior.Settings{Completion: true}},
+	"plain": {
+		Preset: mvclust.Paper, Scale: view.MinMax, Local: true, Metrics: []similarity.Metric{similarity.L2, similarity.Cosine},
+		Refinement: refine.Settings{WithoutCoNeighbours: true},
+	},
+}
+
+func written(t testing.TB, m *model.Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A model is read as it was written, and compares samples as the fit did.
+func TestRoundTrip(t *testing.T) {
+	for name, opt := range cases {
+		t.Run(name, func(t *testing.T) {
+			views, r, m := made(t, opt, name != "paper")
+			if err := m.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			file := written(t, m)
+			got, err := model.Read(bytes.NewReader(file), int64(len(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again := written(t, got); !bytes.Equal(again, file) {
+				t.Error("another file is written of what was read")
+			}
+			if !slices.Equal(got.Labels, m.Labels) || !slices.Equal(got.IDs, m.IDs) || !reflect.DeepEqual(got.Graph, m.Graph) ||
+				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Probability.Functions, r.Model.Functions) ||
+				got.Clusters() != len(r.Sizes) || got.Samples() != views[0].Samples {
+				t.Error("something else was read than was written")
+			}
+			for i, v := range got.Views {
+				if !reflect.DeepEqual(v.Scaler, m.Views[i].Scaler) || v.Rows.Name != views[i].Name || v.Rows.Count() != views[i].Count() {
+					t.Errorf("view %d differs", i)
+				}
+			}
+			for i := range m.Samples() {
+				if math.Abs(got.Confidence[i]-m.Confidence[i]) > 1e-7 {
+					t.Errorf("confidence of %d: %v, not %v", i, got.Confidence[i], m.Confidence[i])
+				}
+				if m.Neighbourhoods == nil {
+					continue
+				}
+				a, p := m.Neighbourhoods.Of(i)
+				b, q := got.Neighbourhoods.Of(i)
+				if !slices.Equal(a, b) || !slices.Equal(p, q) {
+					t.Errorf("neighbours of %d: %v, not %v", i, b, a)
+				}
+			}
+			compare(t, got, r)
+		})
+	}
+}
+
+// compare holds what the model's spaces give for the neighbours in r against what the
+// fit found.
+func compare(t *testing.T, m *model.Model, r *mvclust.Result) {
+	t.Helper()
+	spaces, err := m.Spaces(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Neighbourhoods == nil || !m.Settings.Refinement.WithoutPaths {
+		return // what was compared is not kept
+	}
+	fused, err := posterior.New(m.Probability, m.Settings.Posterior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Samples() {
+		index, probability := r.Neighbourhoods.Of(i)
+		for e, j := range index {
+			p := make([]float64, len(spaces))
+			fused.Views(p, func(v int) float32 { return spaces[v].Similarity(i, int(j)) })
+			if got := float32(fused.Fuse(p)); got != probability[e] {
+				t.Fatalf("samples %d and %d: %v, not %v", i, j, got, probability[e])
+			}
+		}
+	}
+}
+
+// The rows can be written before a fit consumes them.
+func TestWriterBeforeConsume(t *testing.T) {
+	_, _, m := made(t, mvclust.Options{}, true)
+	want := written(t, m)
+	views, _, _ := made(t, mvclust.Options{}, true)
+	var b bytes.Buffer
+	w := model.NewWriter(&b)
+	for _, v := range views {
+		if err := w.Rows(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := mvclust.Fit(t.Context(), views, mvclust.Options{Consume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := mvclust.NewModel(views, r, m.IDs)
+	if err := late.Write(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "has no rows any more") {
+		t.Errorf("a model without rows is written: %v", err)
+	}
+	if err := w.Finish(late); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Error("the files differ")
+	}
+}
+
+// A file that has lost or changed a byte is refused, and nothing panics.
+func TestDamaged(t *testing.T) {
+	_, _, m := made(t, mvclust.Options{}, true)
+	file := written(t, m)
+	read := func(b []byte) error {
+		got, err := model.Read(bytes.NewReader(b), int64(len(b)))
+		if err == nil && !bytes.Equal(written(t, got), file) {
+			t.Error("a damaged file is read as another model")
+		}
+		return err
+	}
+	for _, n := range []int{0, 1, 30, len(file) / 2, len(file) - 1} {
+		if err := read(file[:n]); err == nil {
+			t.Errorf("a file of %d bytes is read", n)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for range 300 {
+		b := bytes.Clone(file)
+		b[random.IntN(len(b))] ^= byte(1 + random.IntN(255))
+		if read(b) != nil {
+			refused++
+		}
+	}
+	// Some bytes, such as the times of the members, mean nothing.
+	if refused < 280 {
+		t.Errorf("only %d of 300 damaged files are refused", refused)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	other := func(manifest string) []byte {
+		var b bytes.Buffer
+		w := npy.NewWriter(&b)
+		if err := w.Add("labels", []int{1}, []int64{0}); err != nil {
+			t.Fatal(err)
+		}
+		if manifest != "" {
+			if err := w.AddFile("manifest.json", []byte(manifest)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for want, file := range map[string][]byte{
+		"it is no whole model of mvclust: zip: not a valid zip file; run \"mvclust fit\" again": []byte("hello"),
+		"it holds no manifest.json":                                                                other(""),
+		"it is no model of mvclust: its manifest.json is another's":                                other(`{"format": "other"}`),
+		"it is a model of version 7, and this program reads versions up to 1; use a newer mvclust": other(`{"format": "mvclust model", "version": 7}`),
+		"the model is damaged: labels has the shape [1]":                                           other(`{"format": "mvclust model", "version": 1, "samples": 5}`),
+		"the model is damaged: it has -1 samples":                                                  other(`{"format": "mvclust model", "version": 1, "samples": -1}`),
+		"the model is damaged: graph/offsets is missing":                                           other(`{"format": "mvclust model", "version": 1, "samples": 1}`),
+	} {
+		_, err := model.Read(bytes.NewReader(file), int64(len(file)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, spoil := range map[string]func(m *model.Model){
+		"view":        func(m *model.Model) { m.Views = nil },
+		"ids":         func(m *model.Model) { m.IDs = m.IDs[1:] },
+		"confidence":  func(m *model.Model) { m.Confidence[3] = math.NaN() },
+		"confidences": func(m *model.Model) { m.Confidence = nil },
+		"label":       func(m *model.Model) { m.Labels[0] = -1 },
+		"gap":         func(m *model.Model) { m.Labels[0] = len(m.Labels) - 1 },
+		"functions":   func(m *model.Model) { m.Probability = nil },
+		"function":    func(m *model.Model) { m.Probability.Functions[0].P[0] = 2 },
+		"graph":       func(m *model.Model) { m.Graph.Weight[0] = -1 },
+		"one way":     func(m *model.Model) { m.Graph.Weight[0] /= 2 },
+		"end":         func(m *model.Model) { m.Graph.Index[0] = -4 },
+		"offsets":     func(m *model.Model) { m.Graph.Offsets[1] = len(m.Graph.Index) + 1 },
+		"neighbours":  func(m *model.Model) { m.Settings.Neighbours = 0 },
+		"row":         func(m *model.Model) { m.Views[0].Rows.Present, m.Views[0].Rows.Data[0] = nil, float32(math.Inf(1)) },
+		"rows":        func(m *model.Model) { m.Views[0].Rows = nil },
+		"roots":       func(m *model.Model) { m.Views[0].Roots = m.Views[0].Roots[1:] },
+		"scale":       func(m *model.Model) { m.Views[0].Scaler = &view.Scaler{Scale: view.MinMax} },
+		"metric":      func(m *model.Model) { m.Views[0].Metric = 9 },
+		"fusion":      func(m *model.Model) { m.Settings.Posterior.Fusion = 77 },
+		"view samples": func(m *model.Model) {
+			m.Views[0].Rows.Samples, m.Views[0].Rows.Dims = 300, 3
+			m.Views[0].Rows.Present = nil
+		},
+	} {
+		_, _, m := made(t, mvclust.Options{}, true)
+		spoil(m)
+		if err := m.Validate(); err == nil {
+			t.Errorf("%s: nothing is wrong", name)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	_, _, m := made(f, mvclust.Options{}, true)
+	m.Views = m.Views[:1]
+	m.Probability.Functions = m.Probability.Functions[:1]
+	m.Probability.BaseRate = m.Probability.BaseRate[:1]
+	m.Probability.Cross = nil
+	f.Add(written(f, m))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		m, err := model.Read(bytes.NewReader(file), int64(len(file)))
+		if err == nil {
+			if err := m.Validate(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
