@@ -119,6 +119,8 @@ func TestConstraintsOrder(t *testing.T) {
 		for _, p := range opt.Constraints.CannotLink {
 			moved.Constraints.CannotLink = append(moved.Constraints.CannotLink, [2]int{to[p[1]], to[p[0]]})
 		}
+		slices.Reverse(moved.Constraints.MustLink) // in which order they are given is of no matter
+		slices.Reverse(moved.Constraints.CannotLink)
 		got := fit(t, permute(set.Views, to), moved)
 		back := make([]int, n)
 		for i, j := range to {

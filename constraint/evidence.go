@@ -124,9 +124,11 @@ func (k *Known) hear(ctx context.Context, near *rows[end], threads int) (*rows[r
 	})
 }
 
-// doubt returns the probability that nothing keeps two samples apart that hear a and b.
+// doubt returns the probability that nothing keeps two samples apart that hear a and b. In
+// which order constraints were given must not show, so factors are multiplied by size.
 func doubt(a, b []rumour) float32 {
-	p := float32(1)
+	var few [8]float32
+	factors := few[:0]
 	for len(a) > 0 && len(b) > 0 {
 		t := min(a[0].token, b[0].token)
 		x, y := run(a, t), run(b, t)
@@ -139,8 +141,15 @@ func doubt(a, b []rumour) float32 {
 				}
 			}
 		}
-		p *= 1 - most
+		if most > 0 {
+			factors = append(factors, 1-most)
+		}
 		a, b = a[len(x):], b[len(y):]
+	}
+	slices.Sort(factors)
+	p := float32(1)
+	for _, f := range factors {
+		p *= f
 	}
 	return p
 }
@@ -156,6 +165,9 @@ func run(row []rumour, token int32) []rumour {
 
 // jointly returns the tokens of every component, for each of its samples, ascending.
 func (k *Known) jointly() *rows[int32] {
+	if k.count.Components == 0 {
+		return &rows[int32]{k.Offsets, k.Token}
+	}
 	joint := map[int32][]int32{}
 	for i, c := range k.Component {
 		if len(k.Of(i)) > 0 {
