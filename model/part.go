@@ -2,6 +2,8 @@ package model
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"github.com/mvclust/mvclust/similarity"
 	"github.com/mvclust/mvclust/view"
@@ -48,4 +50,14 @@ func (v *View) part(samples []int) (rows *view.View, roots []float32) {
 		}
 	}
 	return rows, roots
+}
+
+// Index returns the number of the sample that is called id, and whether there is one.
+func (m *Model) Index(id string) (int, bool) {
+	if m.IDs == nil {
+		i, err := strconv.Atoi(id)
+		return i, err == nil && i >= 0 && i < m.Samples() && strconv.Itoa(i) == id
+	}
+	i := slices.Index(m.IDs, id)
+	return i, i >= 0
 }
