@@ -19,8 +19,7 @@ func newDemoCommand() *cobra.Command {
 		Use:   "demo [flags]",
 		Short: "Make data, cluster it and score the result",
 		Long: `demo runs synth, fit and eval one after the other, with the commands that do the
-same, and leaves synth.npz, labels.csv and run.json in one folder. It takes some
-seconds.`,
+same, and leaves the data and the results in one folder. It takes some seconds.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return demoFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
