@@ -97,8 +97,20 @@ func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
 	slices.SortFunc(out.Links, func(a, b Link) int {
 		return cmp.Or(cmp.Compare(b.Probability, a.Probability), a.Sample-b.Sample)
 	})
-	out.Views, err = x.parts(ctx, i, said)
-	return out, err
+	has, err := x.has(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	out.Views = x.parts(said)
+	for v := range out.Views {
+		if p := &out.Views[v]; p.State != LeftOut {
+			p.State = Compared
+			if !has[v][0] {
+				p.State = Missing
+			}
+		}
+	}
+	return out, nil
 }
 
 // confidence takes the confidence of sample i apart.
@@ -123,12 +135,27 @@ func (x *Explainer) confidence(i int, places []partition.Place) Confidence {
 	return out
 }
 
-// parts adds up what the views say of the links of sample i.
-func (x *Explainer) parts(ctx context.Context, i int, said []words) ([]Part, error) {
-	has, err := x.has(ctx, i)
+// Parts returns the part that every view has in what is said of pairs of samples, in the
+// order of the model; the pairs take the place of a sample's links, and State is Missing
+// where a view speaks of none. It is an error if there are no such samples, or if ctx is
+// done.
+func (x *Explainer) Parts(ctx context.Context, pairs [][2]int) ([]Part, error) {
+	for _, p := range pairs {
+		for _, i := range p {
+			if err := x.known(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	said, err := x.ask(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
+	return x.parts(said), nil
+}
+
+// parts adds up what the views say.
+func (x *Explainer) parts(said []words) []Part {
 	parts := make([]Part, len(x.m.Views))
 	sums, sizes := make([]float64, len(parts)), make([]float64, len(parts))
 	all := 0.0
@@ -156,7 +183,7 @@ func (x *Explainer) parts(ctx context.Context, i int, said []words) ([]Part, err
 		switch {
 		case x.m.Views[m].LeftOut:
 			p.State = LeftOut
-		case !has[m][0]:
+		case p.Links == 0:
 			p.State = Missing
 		}
 		if p.Links > 0 && x.m.Settings.Posterior.Fusion.Additive() {
@@ -166,5 +193,5 @@ func (x *Explainer) parts(ctx context.Context, i int, said []words) ([]Part, err
 			p.Share = sizes[m] / all
 		}
 	}
-	return parts, nil
+	return parts
 }

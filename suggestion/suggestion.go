@@ -1,0 +1,414 @@
+// Package suggestion says where a clustering is least sure of itself: which clusters may
+// be one, which may be two, and which pairs of samples to ask somebody about.
+package suggestion
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/profile"
+)
+
+// Settings steer what is suggested. The zero value gives the defaults.
+type Settings struct {
+	// Top bounds the merges, the splits and the questions. 0 stands for DefaultTop.
+	Top int
+}
+
+// DefaultTop is the zero value's Top.
+const DefaultTop = 10
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	return option.Default("top", &s.Top, DefaultTop, 1, math.MaxInt32)
+}
+
+// Suggestions are what may be wrong with a clustering, the likeliest first.
+type Suggestions struct {
+	// Merges are pairs of clusters that may be one, those of the largest pull first.
+	Merges []Merge `json:"merges"`
+	// Splits are clusters that may be two, those of the least pull between their halves first.
+	Splits []Split `json:"splits"`
+	// Questions are pairs of samples whose answer would settle most.
+	Questions []Question `json:"questions"`
+}
+
+// smallest is how many samples a cluster or a half has at least: of fewer, a pull says
+// little.
+const smallest = 3
+
+// Merge is a pair of clusters, of at least 3 samples each, that may be one.
+type Merge struct {
+	A Side `json:"a"`
+	B Side `json:"b"`
+	// Pull says, in [0, 1], how far the links between A and B speak for merging them:
+	// profile.Merge has the formula. At 1/2 the objective of the partition does not care.
+	Pull float64 `json:"pull"`
+	Evidence
+}
+
+// Split is a cluster that may be two: its halves are where it hangs together least.
+type Split struct {
+	// Cluster is its number, and Size how many samples it has.
+	Cluster int `json:"cluster"`
+	Size    int `json:"size"`
+	// Halves are the two parts, the larger first: at least 3 samples and a tenth of the
+	// cluster. Their Cluster is that of both.
+	Halves [2]Side `json:"halves"`
+	// Members holds the samples of the smaller half.
+	Members []int `json:"members"`
+	// Pull is, as in Merge, what the links between the halves say of their being one.
+	Pull float64 `json:"pull"`
+	Evidence
+}
+
+// Side is a cluster, or half of one.
+type Side struct {
+	Cluster int `json:"cluster"`
+	Size    int `json:"size"`
+	// Central is the member with the largest sum of link probabilities to the others.
+	Central explain.Ref `json:"central"`
+}
+
+// Evidence says what there is between two sides.
+type Evidence struct {
+	// Links counts the links between them, and Weight adds up their probabilities. Expected
+	// is the weight that chance would give, times the resolution: what speaks against. It
+	// is 0 where the partition has no resolution.
+	Links    int     `json:"links"`
+	Weight   float64 `json:"weight"`
+	Expected float64 `json:"expected"`
+	// Strongest holds the strongest links, at most 5.
+	Strongest []Link `json:"strongest"`
+	// Views holds the part of each view in the links, or in 200 evenly spaced ones of more.
+	Views []explain.Part `json:"views"`
+}
+
+// Link is a link between two sides.
+type Link struct {
+	A           explain.Ref `json:"a"`
+	B           explain.Ref `json:"b"`
+	Probability float64     `json:"probability"`
+}
+
+// Kind is what a question is about.
+type Kind string
+
+const (
+	// OfMerge: are two clusters one? The samples are the central ones of each.
+	OfMerge Kind = "merge"
+	// OfSplit: is a cluster two? The samples are the central ones of its halves.
+	OfSplit Kind = "split"
+	// OfSample: is a sample in the right cluster? The other is the central one there.
+	OfSample Kind = "sample"
+)
+
+// Question is a pair of samples to ask somebody about: do they belong together?
+type Question struct {
+	A     explain.Ref `json:"a"`
+	B     explain.Ref `json:"b"`
+	About Kind        `json:"about"`
+	// Yes is how far the clustering is for the answer yes, in [0, 1]: the pull of the two
+	// clusters or halves, or, for a sample, the share of own in q(own) + q(next), where q
+	// is the sum of its link probabilities to its own cluster and to the next best one.
+	Yes float64 `json:"yes"`
+	// Samples is how many samples would have another place if the answer is not what it
+	// is taken for: those of the smaller side.
+	Samples int `json:"samples"`
+	// Value is Samples times the entropy of Yes in bits. Questions are in its order.
+	Value float64 `json:"value"`
+}
+
+// Find makes suggestions about a model, which must be valid and have its rows. They depend
+// on the model alone, not on threads; 0 stands for GOMAXPROCS. It goes twice over the
+// links for the clusters, and up to 200 times over those within clusters for the splits.
+// It is an error if a setting is out of range, if the rows are gone, or if ctx is done.
+func Find(ctx context.Context, m *model.Model, set Settings, threads int) (*Suggestions, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	f, err := newFinder(ctx, m, set, threads)
+	if err != nil {
+		return nil, err
+	}
+	out := &Suggestions{Merges: []Merge{}, Splits: []Split{}}
+	for _, p := range f.likelyOne() {
+		merge, err := f.merge(p)
+		if err != nil {
+			return nil, err
+		}
+		out.Merges = append(out.Merges, merge)
+	}
+	for _, p := range f.likelyTwo() {
+		split, err := f.split(p)
+		if err != nil {
+			return nil, err
+		}
+		out.Splits = append(out.Splits, split)
+	}
+	out.Questions = f.questions()
+	return out, nil
+}
+
+// finder has what all suggestions are made from.
+type finder struct {
+	ctx      context.Context
+	m        *model.Model
+	set      Settings
+	explain  *explain.Explainer
+	clusters []profile.Cluster // of the clustering
+	halves   []profile.Cluster // of the clustering into halves
+	half     []int             // sample -> half
+	members  [][]int32         // cluster -> samples
+	degree   []float64         // sample -> sum of its link probabilities
+	all      float64           // the sum of these
+	merges   []two
+	splits   []two
+}
+
+// two are clusters, or halves of one, and their pull.
+type two struct {
+	a, b int
+	pull float64
+}
+
+func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (*finder, error) {
+	f := &finder{ctx: ctx, m: m, set: set, members: make([][]int32, m.Clusters()), degree: make([]float64, m.Samples())}
+	var err error
+	if f.explain, err = explain.New(ctx, m, threads); err != nil {
+		return nil, err
+	}
+	for i, l := range m.Labels {
+		f.members[l] = append(f.members[l], int32(i))
+		_, weight := m.Graph.Of(i)
+		for _, w := range weight {
+			f.degree[i] += float64(w)
+		}
+		f.all += f.degree[i]
+	}
+	if f.half, err = halve(ctx, m.Graph, f.members, f.degree, m.Settings.Seed, threads); err != nil {
+		return nil, err
+	}
+	describe := func(labels []int) ([]profile.Cluster, error) {
+		return profile.Describe(ctx, m.Graph, labels, m.Confidence, profile.Settings{
+			Members: 1, Merges: math.MaxInt32,
+			Resolution: m.Settings.Partition.Resolution, Clip: m.Settings.Partition.Clip,
+		}, threads)
+	}
+	if f.clusters, err = describe(m.Labels); err != nil {
+		return nil, err
+	}
+	if f.halves, err = f.describeHalves(describe); err != nil {
+		return nil, err
+	}
+	for a, x := range f.clusters {
+		for _, other := range x.Merges {
+			if other.Cluster > a {
+				f.merges = append(f.merges, two{a, other.Cluster, other.Pull})
+			}
+		}
+	}
+	for c := range f.clusters {
+		if x := f.halves[2*c]; f.halves[2*c+1].Size > 0 {
+			at := slices.IndexFunc(x.Merges, func(m profile.Merge) bool { return m.Cluster == 2*c+1 })
+			pull := 0.0 // no link at all
+			if at >= 0 {
+				pull = x.Merges[at].Pull
+			}
+			f.splits = append(f.splits, two{2 * c, 2*c + 1, pull})
+		}
+	}
+	return f, nil
+}
+
+// describeHalves describes the halves, by number; profile wants numbers below that of
+// the samples, so those in use are packed.
+func (f *finder) describeHalves(describe func(labels []int) ([]profile.Cluster, error)) ([]profile.Cluster, error) {
+	packed, number := make([]int, 2*len(f.members)), []int{}
+	used := make([]bool, len(packed))
+	for _, h := range f.half {
+		used[h] = true
+	}
+	for h := range packed {
+		if used[h] {
+			packed[h] = len(number)
+			number = append(number, h)
+		}
+	}
+	labels := make([]int, len(f.half))
+	for i, h := range f.half {
+		labels[i] = packed[h]
+	}
+	found, err := describe(labels)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]profile.Cluster, len(packed))
+	for k, x := range found {
+		for t := range x.Merges {
+			x.Merges[t].Cluster = number[x.Merges[t].Cluster]
+		}
+		out[number[k]] = x
+	}
+	return out, nil
+}
+
+// likelyOne returns the pairs of clusters of the largest pull.
+func (f *finder) likelyOne() []two {
+	list := slices.DeleteFunc(slices.Clone(f.merges), func(p two) bool {
+		return min(f.clusters[p.a].Size, f.clusters[p.b].Size) < smallest
+	})
+	slices.SortFunc(list, func(p, q two) int { return cmp.Or(cmp.Compare(q.pull, p.pull), p.a-q.a, p.b-q.b) })
+	return list[:min(f.set.Top, len(list))]
+}
+
+// likelyTwo returns the halves of the least pull.
+func (f *finder) likelyTwo() []two {
+	list := slices.Clone(f.splits)
+	slices.SortFunc(list, func(p, q two) int { return cmp.Or(cmp.Compare(p.pull, q.pull), p.a-q.a) })
+	return list[:min(f.set.Top, len(list))]
+}
+
+func (f *finder) merge(p two) (Merge, error) {
+	out := Merge{A: f.side(f.clusters, p.a), B: f.side(f.clusters, p.b), Pull: p.pull}
+	var err error
+	out.Evidence, err = f.between(f.members[p.a], f.members[p.b], func(i int32) bool { return f.m.Labels[i] == p.b })
+	return out, err
+}
+
+func (f *finder) split(p two) (Split, error) {
+	c := p.a / 2
+	out := Split{Cluster: c, Size: f.clusters[c].Size, Pull: p.pull}
+	out.Halves = [2]Side{f.side(f.halves, p.a), f.side(f.halves, p.b)}
+	out.Halves[0].Cluster, out.Halves[1].Cluster = c, c
+	var parts [2][]int32
+	for _, i := range f.members[c] {
+		parts[f.half[i]-p.a] = append(parts[f.half[i]-p.a], i)
+	}
+	for _, i := range parts[1] {
+		out.Members = append(out.Members, int(i))
+	}
+	var err error
+	out.Evidence, err = f.between(parts[0], parts[1], func(i int32) bool { return f.half[i] == p.b })
+	return out, err
+}
+
+func (f *finder) side(of []profile.Cluster, c int) Side {
+	return Side{c, of[c].Size, f.ref(of[c].Central[0])}
+}
+
+func (f *finder) ref(i int) explain.Ref {
+	return explain.Ref{Sample: i, ID: f.m.ID(i), Cluster: f.m.Labels[i]}
+}
+
+// asked bounds the links whose views are asked, and listed the links that are named.
+const (
+	asked  = 200
+	listed = 5
+)
+
+// between gathers what there is between the samples a and b, of which inB knows the
+// latter.
+func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error) {
+	type link struct {
+		a, b   int32
+		weight float32
+	}
+	var links []link
+	out := Evidence{Strongest: []Link{}}
+	for _, i := range a {
+		index, weight := f.m.Graph.Of(int(i))
+		for e, j := range index {
+			if inB(j) {
+				links = append(links, link{i, j, weight[e]})
+				out.Weight += float64(weight[e])
+			}
+		}
+	}
+	if r := f.m.Settings.Partition.Resolution; r > 0 && f.all > 0 {
+		out.Expected = r * f.mass(a) * f.mass(b) / f.all
+	}
+	out.Links = len(links)
+	slices.SortFunc(links, func(s, t link) int {
+		return cmp.Or(cmp.Compare(t.weight, s.weight), cmp.Compare(s.a, t.a), cmp.Compare(s.b, t.b))
+	})
+	for _, l := range links[:min(listed, len(links))] {
+		out.Strongest = append(out.Strongest, Link{f.ref(int(l.a)), f.ref(int(l.b)), float64(l.weight)})
+	}
+	var pairs [][2]int
+	for t := range min(asked, len(links)) {
+		l := links[t*len(links)/min(asked, len(links))]
+		pairs = append(pairs, [2]int{int(l.a), int(l.b)})
+	}
+	var err error
+	out.Views, err = f.explain.Parts(f.ctx, pairs)
+	return out, err
+}
+
+func (f *finder) mass(samples []int32) float64 {
+	sum := 0.0
+	for _, i := range samples {
+		sum += f.degree[i]
+	}
+	return sum
+}
+
+// questions returns those of the largest value.
+func (f *finder) questions() []Question {
+	var all []Question
+	for _, p := range f.merges {
+		a, b := &f.clusters[p.a], &f.clusters[p.b]
+		all = append(all, f.ask(OfMerge, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size)))
+	}
+	for _, p := range f.splits {
+		a, b := &f.halves[p.a], &f.halves[p.b]
+		all = append(all, f.ask(OfSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size)))
+	}
+	sums := make([]float64, len(f.clusters))
+	for i, l := range f.m.Labels {
+		central := f.clusters[l].Central[0]
+		own, next := f.pulls(i, sums)
+		// Where a whole cluster belongs is what merges ask.
+		if central != i && next > 0 {
+			all = append(all, f.ask(OfSample, i, central, own/(own+next), 1))
+		}
+	}
+	all = slices.DeleteFunc(all, func(q Question) bool { return !(q.Value > 0) })
+	slices.SortFunc(all, func(p, q Question) int {
+		return cmp.Or(cmp.Compare(q.Value, p.Value), p.A.Sample-q.A.Sample, p.B.Sample-q.B.Sample)
+	})
+	return slices.Clone(all[:min(f.set.Top, len(all))])
+}
+
+// pulls returns the sums of the link probabilities of sample i to its own cluster and to
+// the next best one. sums, by cluster, is scratch space, and left at 0.
+func (f *finder) pulls(i int, sums []float64) (own, next float64) {
+	index, weight := f.m.Graph.Of(i)
+	for e, j := range index {
+		sums[f.m.Labels[j]] += float64(weight[e])
+	}
+	own = sums[f.m.Labels[i]]
+	sums[f.m.Labels[i]] = 0
+	for _, j := range index {
+		next = max(next, sums[f.m.Labels[j]])
+		sums[f.m.Labels[j]] = 0
+	}
+	return own, next
+}
+
+func (f *finder) ask(about Kind, a, b int, yes float64, samples int) Question {
+	return Question{f.ref(a), f.ref(b), about, yes, samples, float64(samples) * entropy(yes)}
+}
+
+// entropy returns that of a yes of probability p, in bits.
+func entropy(p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return 0
+	}
+	return -p*math.Log2(p) - (1-p)*math.Log2(1-p)
+}
