@@ -111,14 +111,24 @@ func (p *page) item(name, format string, args ...any) {
 	p.line("%-14s%s", name, fmt.Sprintf(format, args...))
 }
 
-// rows is a table, between empty lines.
+// rows is a table, after an empty line.
 func (p *page) rows(rows [][]string) {
 	for _, row := range rows {
 		for c := range row {
 			row[c] = oneLine(row[c])
 		}
 	}
-	p.WriteString("\n" + table(rows) + "\n")
+	p.WriteString("\n" + table(rows))
+}
+
+// notes are lines after an empty one.
+func (p *page) notes(notes []string) {
+	if len(notes) > 0 {
+		p.WriteString("\n")
+	}
+	for _, n := range notes {
+		p.line("%s", n)
+	}
 }
 
 // pairText says in words and figures what p says.
@@ -161,29 +171,29 @@ func views(t *page, m *model.Model, p *explanation.Pair) {
 	}
 	rows = append(rows, []string{"together", "", fmt.Sprintf("%.3f", p.Fused), figure("%+.2f", p.LogOdds)})
 	t.rows(rows)
+	var notes []string
 	for _, v := range p.Views {
 		switch v.State {
 		case explanation.LeftOut:
-			t.line("%s", leftOut(v.Name))
+			notes = append(notes, leftOut(v.Name))
 		case explanation.Missing:
-			t.line("%s", lack(v))
+			notes = append(notes, lack(v))
 		case explanation.Completed:
-			t.line("%s; what other views tell of it stands in", lack(v))
+			notes = append(notes, lack(v)+"; what other views tell of it stands in")
 		}
 	}
 	switch {
 	case spoken == 0:
-		t.line("the two have no view in common, so nothing speaks for the pair itself")
+		notes = append(notes, "the two have no view in common, so nothing speaks for the pair itself")
 	case p.Deciding != "":
-		t.line("of the views, %s decides (fusion %v)", p.Deciding, p.Fusion)
+		notes = append(notes, fmt.Sprintf("of the views, %s decides (fusion %v)", p.Deciding, p.Fusion))
 	case p.Fusion == posterior.Pooled && spoken > 1:
-		t.line("each view's log-odds count 1/sqrt(%d), for %d views speak", spoken, spoken)
+		notes = append(notes, fmt.Sprintf("of each view's own log-odds, 1/sqrt(%d) counts, for %d views speak", spoken, spoken))
 	case p.Fusion == posterior.Asymmetric && spoken > 1:
-		t.line("every view's log-odds but the first one's are less those of its base rate")
+		notes = append(notes, "the log-odds of every view but the first are less those of its base rate")
 	}
-	if t.String()[t.Len()-2] != '\n' {
-		t.WriteString("\n")
-	}
+	t.notes(notes)
+	t.WriteString("\n")
 }
 
 func leftOut(view string) string {
@@ -211,10 +221,10 @@ func pathText(p *explanation.Pair) string {
 		round = fmt.Sprintf("the best way round, by %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Round)
 	}
 	switch {
-	case p.Path.Raised && p.Path.Kept:
-		return fmt.Sprintf("%.3f -> %.3f: %s", p.Fused, p.Path.Probability, round)
+	case !p.Path.Kept:
+		return "the fit has kept none for this pair; " + round
 	case p.Path.Raised:
-		return fmt.Sprintf("%.3f -> %.3f as the neighbours tell, but not looked at: %s", p.Fused, p.Path.Probability, round)
+		return fmt.Sprintf("%.3f -> %.3f: %s", p.Fused, p.Path.Probability, round)
 	}
 	return fmt.Sprintf("leave %.3f as it is: %s", p.Fused, round)
 }
@@ -332,14 +342,16 @@ func places(t *page, m *model.Model, s *explanation.Sample) {
 		rows = append(rows, []string{name, fmt.Sprint(p.Links), fmt.Sprintf("%.2f", p.For), fmt.Sprintf("%.2f", p.Against), fmt.Sprintf("%.2f", p.Gain)})
 	}
 	t.rows(rows)
+	var notes []string
 	if more := len(s.Places) - strongest; more > 0 {
-		t.line("%s that are worth less are left out", count(more, "cluster"))
+		notes = append(notes, "left out: "+count(more, "cluster")+" of less worth")
 	}
 	if r := m.Settings.Partition.Resolution; r > 0 {
-		t.line("for: the link probabilities added up; against: what chance would give, times %.3g", r)
+		notes = append(notes, fmt.Sprintf("for: its link probabilities added up; against: what chance would give, times %.3g", r))
 	} else {
-		t.line("for and against: log-odds of the links above 1/2, and of those below")
+		notes = append(notes, "for and against: log-odds of its links above 1/2, and of those below")
 	}
+	t.notes(notes)
 	t.WriteString("\n")
 }
 
@@ -350,12 +362,14 @@ func parts(t *page, s *explanation.Sample) {
 		rows = append(rows, []string{p.Name, fmt.Sprint(p.Links), figure("%+.2f", p.LogOdds), percent(p.Share) + "%"})
 	}
 	t.rows(rows)
+	var notes []string
 	for _, p := range s.Views {
 		switch p.State {
 		case explanation.LeftOut:
-			t.line("%s", leftOut(p.Name))
+			notes = append(notes, leftOut(p.Name))
 		case explanation.Missing:
-			t.line("sample %s lacks %s", s.ID, p.Name)
+			notes = append(notes, fmt.Sprintf("sample %s lacks %s", s.ID, p.Name))
 		}
 	}
+	t.notes(notes)
 }
