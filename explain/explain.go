@@ -67,15 +67,16 @@ func (x *Explainer) known(i int) error {
 type State string
 
 const (
-	// Compared: both samples have the view, or, of one sample, it has it.
+	// Compared says that both samples have the view, or that the one asked about has it.
 	Compared State = "compared"
-	// Completed: one of the two lacks the view, and what other views tell of it stands in.
+	// Completed says that one of the two lacks the view, and that what other views tell of
+	// it stands in.
 	Completed State = "completed"
-	// Missing: one of the samples lacks the view, or has a row of zeros there, which has no
-	// cosine.
+	// Missing says that one of the samples lacks the view, or has a row of zeros there,
+	// which has no cosine.
 	Missing State = "missing"
-	// LeftOut: the view had no say in the whole run, because it agrees with the others no
-	// more than noise would.
+	// LeftOut says that the view had no say in the whole run, because it agrees with the
+	// others no more than noise would.
 	LeftOut State = "left out"
 )
 

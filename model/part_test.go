@@ -4,7 +4,26 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/mvclust/mvclust"
 )
+
+// A sample is found by what it is called, exactly.
+func TestIndex(t *testing.T) {
+	for _, ids := range []bool{true, false} {
+		_, _, m := made(t, mvclust.Options{}, ids)
+		for i := range m.Samples() {
+			if got, ok := m.Index(m.ID(i)); got != i || !ok {
+				t.Fatalf("%s is sample %d: %v, and not %d", m.ID(i), got, ok, i)
+			}
+		}
+		for _, id := range []string{"", "-1", "150", "007", "+7", " 7", "7 "} {
+			if i, ok := m.Index(id); ok {
+				t.Errorf("%q is sample %d", id, i)
+			}
+		}
+	}
+}
 
 // Some of the samples compare as they do among all.
 func TestPart(t *testing.T) {

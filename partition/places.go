@@ -123,12 +123,3 @@ func (p *Places) Of(i int) []Place {
 	})
 	return places
 }
-
-// Expected returns what speaks against joining clusters a and b beside their links: the
-// weight expected between them by chance, times the resolution, or 0 where there is none.
-func (p *Places) Expected(a, b int) float64 {
-	if p.degree == nil {
-		return 0
-	}
-	return p.rate * p.mass[a] * p.mass[b]
-}

@@ -112,7 +112,7 @@ func TestRealSuggestions(t *testing.T) {
 	}
 	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
 		var merges, anyMerge, splits, anySplit, news, anyNews tally
-		for _, name := range strings.Fields("ORL MSRC BUAA CUB LandUse-21 BBCSport_tfidf Banking77_derived") {
+		for name := range strings.FieldsSeq("ORL MSRC BUAA CUB LandUse-21 BBCSport_tfidf Banking77_derived") {
 			path := filepath.Join(dir, name+".npz")
 			if _, err := os.Stat(path); err != nil {
 				t.Skipf("no real data: %v; set MVCLUST_DATA to the folder that holds them", err)

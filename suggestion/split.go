@@ -68,12 +68,12 @@ func (r *cutter) cut(members []int32, least int, random *rand.Rand) []int32 {
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(r.x[a], r.x[b]), int(a-b)) })
 	at := r.sweep(members, order, least)
-	first, second := order[:at], order[at:]
-	if len(first) < len(second) || len(first) == len(second) && slices.Min(second) == 0 {
-		first, second = second, first
+	smaller := order[at:]
+	if 2*at < len(order) || 2*at == len(order) && slices.Contains(smaller, 0) {
+		smaller = order[:at]
 	}
-	half := make([]int32, len(second))
-	for t, k := range second {
+	half := make([]int32, len(smaller))
+	for t, k := range smaller {
 		half[t] = members[k]
 	}
 	slices.Sort(half)

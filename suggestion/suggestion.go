@@ -100,11 +100,12 @@ type Link struct {
 type Kind string
 
 const (
-	// OfMerge: are two clusters one? The samples are the central ones of each.
+	// OfMerge asks whether two clusters are one. The samples are the central ones of each.
 	OfMerge Kind = "merge"
-	// OfSplit: is a cluster two? The samples are the central ones of its halves.
+	// OfSplit asks whether a cluster is two. The samples are the central ones of its halves.
 	OfSplit Kind = "split"
-	// OfSample: is a sample in the right cluster? The other is the central one there.
+	// OfSample asks whether a sample is in the right cluster. The other is the central one
+	// there.
 	OfSample Kind = "sample"
 )
 
@@ -358,16 +359,30 @@ func (f *finder) mass(samples []int32) float64 {
 	return sum
 }
 
+// open is a question before its samples are named.
+type open struct {
+	about   Kind
+	a, b    int
+	yes     float64
+	samples int
+	value   float64
+}
+
 // questions returns those of the largest value.
 func (f *finder) questions() []Question {
-	var all []Question
+	var all []open
+	add := func(about Kind, a, b int, yes float64, samples int) {
+		if value := float64(samples) * entropy(yes); value > 0 {
+			all = append(all, open{about, a, b, yes, samples, value})
+		}
+	}
 	for _, p := range f.merges {
 		a, b := &f.clusters[p.a], &f.clusters[p.b]
-		all = append(all, f.ask(OfMerge, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size)))
+		add(OfMerge, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
 	}
 	for _, p := range f.splits {
 		a, b := &f.halves[p.a], &f.halves[p.b]
-		all = append(all, f.ask(OfSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size)))
+		add(OfSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
 	}
 	sums := make([]float64, len(f.clusters))
 	for i, l := range f.m.Labels {
@@ -375,14 +390,25 @@ func (f *finder) questions() []Question {
 		own, next := f.pulls(i, sums)
 		// Where a whole cluster belongs is what merges ask.
 		if central != i && next > 0 {
-			all = append(all, f.ask(OfSample, i, central, own/(own+next), 1))
+			add(OfSample, i, central, own/(own+next), 1)
 		}
 	}
-	all = slices.DeleteFunc(all, func(q Question) bool { return !(q.Value > 0) })
-	slices.SortFunc(all, func(p, q Question) int {
-		return cmp.Or(cmp.Compare(q.Value, p.Value), p.A.Sample-q.A.Sample, p.B.Sample-q.B.Sample)
+	slices.SortFunc(all, func(p, q open) int {
+		return cmp.Or(cmp.Compare(q.value, p.value), p.a-q.a, p.b-q.b)
 	})
-	return slices.Clone(all[:min(f.set.Top, len(all))])
+	out := []Question{}
+	seen := map[[2]int]bool{} // a pair may stand for two questions
+	for _, q := range all {
+		pair := [2]int{min(q.a, q.b), max(q.a, q.b)}
+		if len(out) == f.set.Top {
+			break
+		}
+		if !seen[pair] {
+			seen[pair] = true
+			out = append(out, Question{f.ref(q.a), f.ref(q.b), q.about, q.yes, q.samples, q.value})
+		}
+	}
+	return out
 }
 
 // pulls returns the sums of the link probabilities of sample i to its own cluster and to
@@ -399,10 +425,6 @@ func (f *finder) pulls(i int, sums []float64) (own, next float64) {
 		sums[f.m.Labels[j]] = 0
 	}
 	return own, next
-}
-
-func (f *finder) ask(about Kind, a, b int, yes float64, samples int) Question {
-	return Question{f.ref(a), f.ref(b), about, yes, samples, float64(samples) * entropy(yes)}
 }
 
 // entropy returns that of a yes of probability p, in bits.

@@ -84,7 +84,13 @@ func TestFind(t *testing.T) {
 					t.Fatalf("%s: split %d is less likely than the one after", name, k)
 				}
 			}
+			asked := map[[2]int]bool{}
 			for k, q := range s.Questions {
+				pair := [2]int{min(q.A.Sample, q.B.Sample), max(q.A.Sample, q.B.Sample)}
+				if asked[pair] {
+					t.Fatalf("%s: %v are asked about twice", name, pair)
+				}
+				asked[pair] = true
 				if q.A.Sample == q.B.Sample || q.Samples < 1 || math.Abs(q.Value-float64(q.Samples)*entropy(q.Yes)) > 1e-12 || k > 0 && q.Value > s.Questions[k-1].Value {
 					t.Fatalf("%s: question %+v", name, q)
 				}

@@ -90,7 +90,7 @@ func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 		if err != nil {
 			return err
 		}
-		said, text = p, pairText(m, p)
+		said, text = p, pairText(p)
 	}
 	if o.json {
 		return printJSON(out, said)
@@ -132,7 +132,7 @@ func (p *page) notes(notes []string) {
 }
 
 // pairText says in words and figures what p says.
-func pairText(m *model.Model, p *explanation.Pair) string {
+func pairText(p *explanation.Pair) string {
 	var t page
 	a, b := p.A.ID, p.B.ID
 	if p.Together {
@@ -140,7 +140,7 @@ func pairText(m *model.Model, p *explanation.Pair) string {
 	} else {
 		t.line("sample %s is in cluster %d, sample %s in cluster %d", a, p.A.Cluster, b, p.B.Cluster)
 	}
-	views(&t, m, p)
+	views(&t, p)
 	if p.Path != nil {
 		t.item("paths", "%s", pathText(p))
 	}
@@ -160,7 +160,7 @@ func pairText(m *model.Model, p *explanation.Pair) string {
 }
 
 // views tables what the views say.
-func views(t *page, m *model.Model, p *explanation.Pair) {
+func views(t *page, p *explanation.Pair) {
 	rows := [][]string{{"view", "similarity", "probability", "log-odds"}}
 	spoken := 0
 	for _, v := range p.Views {
