@@ -11,12 +11,12 @@ import (
 	"github.com/mvclust/mvclust/posterior"
 )
 
-// Explainer explains a model.
+// Explainer explains a model. It may be used by several goroutines at a time.
 type Explainer struct {
 	m       *model.Model
 	fused   *posterior.Estimator
 	places  *partition.Places
-	sizes   []int
+	sizes   map[int]int // by cluster
 	threads int
 }
 
@@ -37,7 +37,7 @@ func New(ctx context.Context, m *model.Model, threads int) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: make([]int, m.Clusters())}
+	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: map[int]int{}}
 	for _, l := range m.Labels {
 		x.sizes[l]++
 	}
@@ -77,7 +77,7 @@ const (
 	Missing State = "missing"
 	// LeftOut says that the view had no say in the whole run, because it agrees with the
 	// others no more than noise would.
-	LeftOut State = "left out"
+	LeftOut State = "left_out"
 )
 
 // words is what the views say of one pair.

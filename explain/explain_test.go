@@ -523,6 +523,32 @@ func TestFromFile(t *testing.T) {
 	}
 }
 
+// The numbers of clusters may have gaps, as updates leave them.
+func TestGaps(t *testing.T) {
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		m := fit(t, data(t).Views, mvclust.Options{Preset: preset})
+		explained := func() *explain.Sample {
+			x, err := explain.New(t.Context(), m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := x.Sample(t.Context(), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		want := explained()
+		for i := range m.Labels {
+			m.Labels[i] = 7*m.Labels[i] + 500
+		}
+		got := explained()
+		if got.Cluster != 7*want.Cluster+500 || got.Size != want.Size || got.Margin != want.Margin || len(got.Places) != len(want.Places) || got.Confidence.Lead != want.Confidence.Lead {
+			t.Errorf("%v: %s\n%s", preset, asJSON(t, got), asJSON(t, want))
+		}
+	}
+}
+
 // A view that has no say is told apart from one that is missing.
 func TestLeftOut(t *testing.T) {
 	m := fit(t, data(t).Views, mvclust.Options{})

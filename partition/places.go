@@ -52,7 +52,7 @@ func NewPlaces(ctx context.Context, g *graph.Graph, labels []int, set Settings) 
 	}
 	p := &Places{g: g, labels: labels, set: set}
 	for i, l := range labels {
-		if l < 0 || l >= len(labels) {
+		if l < 0 {
 			return nil, fmt.Errorf("sample %d (counted from 0) has the label %d; number clusters from 0", i, l)
 		}
 	}

@@ -50,7 +50,7 @@ func (j *judged) major(in func(i int) bool) int {
 
 // one reports whether two clusters have the same class for their most frequent one.
 func (j *judged) one(p two) bool {
-	return j.major(func(i int) bool { return j.m.Labels[i] == p.a }) == j.major(func(i int) bool { return j.m.Labels[i] == p.b })
+	return j.major(func(i int) bool { return j.labels[i] == p.a }) == j.major(func(i int) bool { return j.labels[i] == p.b })
 }
 
 // apart reports whether two halves have not.

@@ -162,6 +162,8 @@ type finder struct {
 	m        *model.Model
 	set      Settings
 	explain  *explain.Explainer
+	labels   []int             // sample -> place of its cluster among those there are
+	number   []int             // place -> cluster
 	clusters []profile.Cluster // of the clustering
 	halves   []profile.Cluster // of the clustering into halves
 	half     []int             // sample -> half
@@ -179,12 +181,14 @@ type two struct {
 }
 
 func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (*finder, error) {
-	f := &finder{ctx: ctx, m: m, set: set, members: make([][]int32, m.Clusters()), degree: make([]float64, m.Samples())}
+	f := &finder{ctx: ctx, m: m, set: set, degree: make([]float64, m.Samples())}
+	f.labels, f.number = packed(m.Labels)
+	f.members = make([][]int32, len(f.number))
 	var err error
 	if f.explain, err = explain.New(ctx, m, threads); err != nil {
 		return nil, err
 	}
-	for i, l := range m.Labels {
+	for i, l := range f.labels {
 		f.members[l] = append(f.members[l], int32(i))
 		_, weight := m.Graph.Of(i)
 		for _, w := range weight {
@@ -201,7 +205,7 @@ func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (
 			Resolution: m.Settings.Partition.Resolution, Clip: m.Settings.Partition.Clip,
 		}, threads)
 	}
-	if f.clusters, err = describe(m.Labels); err != nil {
+	if f.clusters, err = describe(f.labels); err != nil {
 		return nil, err
 	}
 	if f.halves, err = f.describeHalves(describe); err != nil {
@@ -227,29 +231,31 @@ func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (
 	return f, nil
 }
 
-// describeHalves describes the halves, by number; profile wants numbers below that of
-// the samples, so those in use are packed.
+// packed numbers clusters by their place among those that have a sample, as profile wants
+// them, and returns which number every place stands for.
+func packed(labels []int) (places, number []int) {
+	number = slices.Clone(labels)
+	slices.Sort(number)
+	number = slices.Compact(number)
+	places = make([]int, len(labels))
+	place := map[int]int{}
+	for at, l := range number {
+		place[l] = at
+	}
+	for i, l := range labels {
+		places[i] = place[l]
+	}
+	return places, number
+}
+
+// describeHalves describes the halves, by number.
 func (f *finder) describeHalves(describe func(labels []int) ([]profile.Cluster, error)) ([]profile.Cluster, error) {
-	packed, number := make([]int, 2*len(f.members)), []int{}
-	used := make([]bool, len(packed))
-	for _, h := range f.half {
-		used[h] = true
-	}
-	for h := range packed {
-		if used[h] {
-			packed[h] = len(number)
-			number = append(number, h)
-		}
-	}
-	labels := make([]int, len(f.half))
-	for i, h := range f.half {
-		labels[i] = packed[h]
-	}
+	labels, number := packed(f.half)
 	found, err := describe(labels)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]profile.Cluster, len(packed))
+	out := make([]profile.Cluster, 2*len(f.members))
 	for k, x := range found {
 		for t := range x.Merges {
 			x.Merges[t].Cluster = number[x.Merges[t].Cluster]
@@ -278,15 +284,14 @@ func (f *finder) likelyTwo() []two {
 func (f *finder) merge(p two) (Merge, error) {
 	out := Merge{A: f.side(f.clusters, p.a), B: f.side(f.clusters, p.b), Pull: p.pull}
 	var err error
-	out.Evidence, err = f.between(f.members[p.a], f.members[p.b], func(i int32) bool { return f.m.Labels[i] == p.b })
+	out.Evidence, err = f.between(f.members[p.a], f.members[p.b], func(i int32) bool { return f.labels[i] == p.b })
 	return out, err
 }
 
 func (f *finder) split(p two) (Split, error) {
 	c := p.a / 2
-	out := Split{Cluster: c, Size: f.clusters[c].Size, Pull: p.pull}
+	out := Split{Cluster: f.number[c], Size: f.clusters[c].Size, Pull: p.pull}
 	out.Halves = [2]Side{f.side(f.halves, p.a), f.side(f.halves, p.b)}
-	out.Halves[0].Cluster, out.Halves[1].Cluster = c, c
 	var parts [2][]int32
 	for _, i := range f.members[c] {
 		parts[f.half[i]-p.a] = append(parts[f.half[i]-p.a], i)
@@ -300,7 +305,8 @@ func (f *finder) split(p two) (Split, error) {
 }
 
 func (f *finder) side(of []profile.Cluster, c int) Side {
-	return Side{c, of[c].Size, f.ref(of[c].Central[0])}
+	central := f.ref(of[c].Central[0])
+	return Side{central.Cluster, of[c].Size, central}
 }
 
 func (f *finder) ref(i int) explain.Ref {
@@ -385,7 +391,7 @@ func (f *finder) questions() []Question {
 		add(OfSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
 	}
 	sums := make([]float64, len(f.clusters))
-	for i, l := range f.m.Labels {
+	for i, l := range f.labels {
 		central := f.clusters[l].Central[0]
 		own, next := f.pulls(i, sums)
 		// Where a whole cluster belongs is what merges ask.
@@ -416,13 +422,13 @@ func (f *finder) questions() []Question {
 func (f *finder) pulls(i int, sums []float64) (own, next float64) {
 	index, weight := f.m.Graph.Of(i)
 	for e, j := range index {
-		sums[f.m.Labels[j]] += float64(weight[e])
+		sums[f.labels[j]] += float64(weight[e])
 	}
-	own = sums[f.m.Labels[i]]
-	sums[f.m.Labels[i]] = 0
+	own = sums[f.labels[i]]
+	sums[f.labels[i]] = 0
 	for _, j := range index {
-		next = max(next, sums[f.m.Labels[j]])
-		sums[f.m.Labels[j]] = 0
+		next = max(next, sums[f.labels[j]])
+		sums[f.labels[j]] = 0
 	}
 	return own, next
 }

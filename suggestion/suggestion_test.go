@@ -312,6 +312,34 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
+// Clusters whose numbers have gaps, as updates leave them, are the same clusters.
+func TestGaps(t *testing.T) {
+	for name, opt := range presets {
+		m, _ := fit(t, opt, 1.3)
+		s := find(t, m, Settings{}, 1)
+		number := func(c int) int { return 3*c + 1000 }
+		for i := range m.Labels {
+			m.Labels[i] = number(m.Labels[i])
+		}
+		got := find(t, m, Settings{}, 1)
+		for k, x := range got.Merges {
+			if want := s.Merges[k]; x.A.Cluster != number(want.A.Cluster) || x.B.Cluster != number(want.B.Cluster) || x.Pull != want.Pull || x.Links != want.Links {
+				t.Fatalf("%s: merge %+v, not %+v", name, x, want)
+			}
+		}
+		for k, x := range got.Splits {
+			if want := s.Splits[k]; x.Cluster != number(want.Cluster) || !slices.Equal(x.Members, want.Members) || x.Halves[0].Cluster != x.Cluster {
+				t.Fatalf("%s: split %+v, not %+v", name, x, want)
+			}
+		}
+		for k, q := range got.Questions {
+			if want := s.Questions[k]; q.A.ID != want.A.ID || q.B.ID != want.B.ID || q.Value != want.Value || q.A.Cluster != number(want.A.Cluster) {
+				t.Fatalf("%s: question %+v, not %+v", name, q, want)
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	m, _ := fit(t, mvclust.Options{}, 0.6)
 	if _, err := Find(t.Context(), m, Settings{Top: -1}, 1); err == nil || !strings.Contains(err.Error(), "top") {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	explanation "github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/internal/suggest"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/posterior"
 )
@@ -97,6 +98,17 @@ func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 	}
 	_, err = io.WriteString(out, text)
 	return printing(err)
+}
+
+// sampleOf returns the number of the sample that is called id in the model at path.
+func sampleOf(m *model.Model, path, id string) (int, error) {
+	if i, ok := m.Index(id); ok {
+		return i, nil
+	}
+	if m.IDs == nil {
+		return 0, fmt.Errorf("%s: there is no sample %q; its samples have no ids, so name a row from 0 to %d", path, id, m.Samples()-1)
+	}
+	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, suggest.Among(id, m.IDs))
 }
 
 // page is a text of aligned lines. What comes from files makes no lines of its own.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mvclust/mvclust/internal/suggest"
 	"github.com/mvclust/mvclust/model"
 )
 
@@ -34,15 +33,4 @@ func openModel(path string) (*model.Model, string, error) {
 		return nil, path, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, path, nil
-}
-
-// sampleOf returns the number of the sample that is called id in the model at path.
-func sampleOf(m *model.Model, path, id string) (int, error) {
-	if i, ok := m.Index(id); ok {
-		return i, nil
-	}
-	if m.IDs == nil {
-		return 0, fmt.Errorf("%s: there is no sample %q; its samples have no ids, so name a row from 0 to %d", path, id, m.Samples()-1)
-	}
-	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, suggest.Among(id, m.IDs))
 }
