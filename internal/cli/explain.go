@@ -310,16 +310,13 @@ func sampleText(m *model.Model, s *explanation.Sample) string {
 	}
 	places(&t, m, s)
 	own := s.Places[0].Gain
-	switch {
-	case s.Second < 0:
+	if s.Second < 0 {
 		t.item("second", "none: no link leads to another cluster")
-	case s.Margin >= 0:
-		t.item("second", "cluster %d, worth %.2f less", s.Second, s.Margin)
-	default:
-		t.item("second", "cluster %d, worth %.2f more; another run might move it", s.Second, -s.Margin)
+	} else {
+		t.item("second", "cluster %d, %s", s.Second, worth(s.Margin))
 	}
 	if s.Size > 1 {
-		t.item("alone", "worth %.2f less", own)
+		t.item("alone", "%s", worth(own))
 	}
 	c := s.Confidence
 	next := "no other"
@@ -341,6 +338,14 @@ func sampleText(m *model.Model, s *explanation.Sample) string {
 	t.item("links", "%s", strings.Join(list, ", "))
 	parts(&t, s)
 	return t.String()
+}
+
+// worth compares a place with the sample's own, which is worth so much more.
+func worth(margin float64) string {
+	if margin < 0 {
+		return fmt.Sprintf("worth %.2f more: its own place is not the best", -margin)
+	}
+	return fmt.Sprintf("worth %.2f less", margin)
 }
 
 // places tables what the clusters are worth.
