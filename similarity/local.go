@@ -55,14 +55,13 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 }
 
 // Roots returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
-// found them; NaN where a sample lacks the view, and nil where s is not localised.
+// found them; 0 where a sample lacks the view, and nil where s is not localised.
 func (s *Space) Roots() []float32 {
 	if s.root == nil {
 		return nil
 	}
 	out := make([]float32, s.Samples)
 	for i, slot := range s.slot {
-		out[i] = float32(math.NaN())
 		if slot >= 0 {
 			out[i] = s.root[slot]
 		}
