@@ -367,13 +367,12 @@ func (k *Known) Renumber(order []int) *Known {
 	return out
 }
 
-// Joined returns the share, of all pairs of samples that cannot be together, of those that
-// labels, one per sample, have together; 0 where there are no such pairs.
-func (k *Known) Joined(labels []int32) float64 {
+// Joined returns how many of all pairs of samples that cannot be together labels, one per
+// sample, have together.
+func (k *Known) Joined(labels []int32) (joined, all int) {
 	if k == nil {
-		return 0
+		return 0, 0
 	}
-	joined, all := 0, 0
 	var row []int32
 	for t := range k.apart.count() {
 		row = row[:0]
@@ -390,7 +389,7 @@ func (k *Known) Joined(labels []int32) float64 {
 		}
 		all += len(row) * (len(row) - 1) / 2
 	}
-	return float64(joined) / float64(max(1, all))
+	return joined, all
 }
 
 // Broken returns two samples that labels, one per sample, have together though they

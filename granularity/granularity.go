@@ -66,9 +66,10 @@ type Candidate struct {
 	// random walk between nearest neighbours: 1 less the map equation over its value for
 	// a single cluster. It is below 0 where the clusters cut more than they join.
 	Compression float64 `json:"compression"`
-	// Strain is the share, of the pairs of samples that are known not to be together, of
-	// those that would be if the clusters could be merged all the same; 0 where nothing is
-	// known.
+	// Strain says how far what is known of pairs of samples contradicts those that would be
+	// together if the clusters could be merged all the same: with j such pairs that cannot be
+	// together, and e as many as there would be by chance, j / (j + e + 1). It is 0 where
+	// nothing is known.
 	Strain float64 `json:"strain,omitempty"`
 	// Score is (Plateau x Agreement x (1 - Strain))^2.5 x Compression, all at least 0; and 0
 	// for a single cluster, and where there are more than half as many as samples.

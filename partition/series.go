@@ -98,8 +98,8 @@ const apart = 5
 
 // Each calls do with the partition at every one of resolutions, which rise: the cluster
 // of every sample, numbered from 0 in no particular order, the number of clusters, and the
-// strain of what is Known: the share, of the pairs that cannot be together, of those that would
-// be if whole clusters could be merged all the same.
+// strain of what is Known: how far it contradicts the pairs that would be together if whole
+// clusters could be merged all the same, from 0 to 1.
 // random is asked for a source for each, and for that of resolution 0, which serves before
 // them. The only error is the context's own.
 func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int, strain float64)) error {
