@@ -20,6 +20,7 @@ func NewModel(views []*View, r *Result, ids []string) *model.Model {
 		Neighbourhoods: r.Neighbourhoods,
 		Labels:         r.Labels,
 		Confidence:     r.Confidence,
+		Constraints:    r.Options.Constraints,
 		Settings: model.Settings{
 			Neighbours: r.Options.Neighbours, Candidates: r.Options.Candidates,
 			Posterior: r.Options.Posterior, Refinement: r.Options.Refinement, Partition: r.Options.Partition,

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/array"
 	"github.com/mvclust/mvclust/internal/npy"
@@ -121,6 +123,9 @@ func (w *Writer) Finish(m *Model) error {
 	if err := w.neighbours(m.Neighbourhoods); err != nil {
 		return err
 	}
+	if err := w.constraints(&m.Constraints); err != nil {
+		return err
+	}
 	text, err := json.Marshal(&h)
 	if err != nil {
 		return err
@@ -150,6 +155,51 @@ func (w *Writer) neighbours(near *refine.Neighbourhoods) error {
 		return err
 	}
 	return w.npz.Add("neighbors/probability", []int{n, k}, probability)
+}
+
+// The members that hold constraints.
+const (
+	mustLinks   = "constraints/must_link"
+	cannotLinks = "constraints/cannot_link"
+	groups      = "constraints/distinct"
+)
+
+// constraints writes what is known of pairs, if anything is.
+func (w *Writer) constraints(known *constraint.Set) error {
+	if known.Empty() {
+		return nil
+	}
+	for _, list := range []struct {
+		name  string
+		pairs [][2]int
+	}{{mustLinks, known.MustLink}, {cannotLinks, known.CannotLink}} {
+		flat := make([]int32, 0, 2*len(list.pairs))
+		for _, p := range list.pairs {
+			flat = append(flat, int32(p[0]), int32(p[1]))
+		}
+		if err := w.npz.Add(list.name, []int{len(list.pairs), 2}, flat); err != nil {
+			return err
+		}
+	}
+	return w.npz.Add(groups, []int{len(known.Distinct)}, narrow[int32](known.Distinct))
+}
+
+// readConstraints reads what constraints writes.
+func (m *Model) readConstraints(f *members) error {
+	if !slices.ContainsFunc(f.file.Arrays(), func(a array.Info) bool { return a.Name == groups }) {
+		return nil
+	}
+	pairs := func(name string) (list [][2]int) {
+		for p := range slices.Chunk(integers[int](f, name, -1, 2), 2) {
+			list = append(list, [2]int{p[0], p[1]})
+		}
+		return list
+	}
+	m.Constraints = constraint.Set{MustLink: pairs(mustLinks), CannotLink: pairs(cannotLinks), Distinct: integers[int](f, groups, -1)}
+	if len(m.Constraints.Distinct) == 0 {
+		m.Constraints.Distinct = nil
+	}
+	return f.err
 }
 
 func narrow[T int32 | int64](values []int) []T {
@@ -304,6 +354,9 @@ func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
 		if err := m.readNeighbours(f, n); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.readConstraints(f); err != nil {
+		return nil, err
 	}
 	return m, f.err
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
@@ -34,6 +35,8 @@ type Model struct {
 	// it is, in [0, 1]. Every cluster has a sample.
 	Labels     []int
 	Confidence []float64
+	// Constraints holds what was known of pairs of samples, all of which Labels honours.
+	Constraints constraint.Set
 	// Settings says how it was found.
 	Settings Settings
 }
@@ -141,6 +144,13 @@ func (m *Model) Validate() error {
 	}
 	if err := m.Graph.Validate(); err != nil {
 		return err
+	}
+	known, err := m.Constraints.Resolve(n)
+	if err != nil {
+		return err
+	}
+	if pair, broken := known.Broken(m.Labels); broken {
+		return fmt.Errorf("samples %d and %d have labels against a constraint", pair[0], pair[1])
 	}
 	s := m.Settings // a copy, for Resolve fills in
 	if s.Neighbours < 1 || s.Candidates < 1 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/internal/npy"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/posterior"
@@ -41,13 +42,26 @@ func made(t testing.TB, opt mvclust.Options, ids bool) ([]*mvclust.View, *mvclus
 }
 
 var cases = map[string]mvclust.Options{
-	"auto":       {},
-	"paper":      {Preset: mvclust.Paper},
-	"completion": {Preset: mvclust.Paper, Posterior: posterior.Settings{Completion: true}},
+	"auto":        {},
+	"paper":       {Preset: mvclust.Paper},
+	"completion":  {Preset: mvclust.Paper, Posterior: posterior.Settings{Completion: true}},
+	"constraints": {Constraints: constraint.Set{MustLink: [][2]int{{3, 9}, {9, 20}}, CannotLink: [][2]int{{0, 1}}}},
+	"groups":      {Preset: mvclust.Paper, Constraints: constraint.Set{Distinct: grouped()}},
 	"plain": {
 		Preset: mvclust.Paper, Scale: view.MinMax, Local: true, Metrics: []similarity.Metric{similarity.L2, similarity.Cosine},
 		Refinement: refine.Settings{WithoutCoNeighbours: true},
 	},
+}
+
+// grouped puts every second sample into a group of three.
+func grouped() []int {
+	groups := make([]int, 150)
+	for i := range groups {
+		if groups[i] = -1; i%2 == 0 {
+			groups[i] = i / 6
+		}
+	}
+	return groups
 }
 
 func written(t testing.TB, m *model.Model) []byte {
@@ -76,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Error("another file is written of what was read")
 			}
 			if !slices.Equal(got.Labels, m.Labels) || !slices.Equal(got.IDs, m.IDs) || !reflect.DeepEqual(got.Graph, m.Graph) ||
-				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Probability.Functions, r.Model.Functions) ||
+				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Constraints, m.Constraints) || !reflect.DeepEqual(got.Probability.Functions, r.Model.Functions) ||
 				got.Clusters() != len(r.Sizes) || got.Samples() != views[0].Samples {
 				t.Error("something else was read than was written")
 			}
@@ -111,8 +125,8 @@ func compare(t *testing.T, m *model.Model, r *mvclust.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Neighbourhoods == nil || !m.Settings.Refinement.WithoutPaths {
-		return // what was compared is not kept
+	if m.Neighbourhoods == nil || !m.Settings.Refinement.WithoutPaths || !m.Constraints.Empty() {
+		return // the neighbours' probabilities are not those of the views alone
 	}
 	fused, err := posterior.New(m.Probability, m.Settings.Posterior)
 	if err != nil {
@@ -240,6 +254,10 @@ func TestValidate(t *testing.T) {
 		"row":         func(m *model.Model) { m.Views[0].Rows.Present, m.Views[0].Rows.Data[0] = nil, float32(math.Inf(1)) },
 		"rows":        func(m *model.Model) { m.Views[0].Rows = nil },
 		"roots":       func(m *model.Model) { m.Views[0].Roots = m.Views[0].Roots[1:] },
+		"constraint": func(m *model.Model) {
+			m.Constraints.CannotLink = [][2]int{{0, slices.Index(m.Labels[1:], m.Labels[0]) + 1}}
+		},
+		"constraints": func(m *model.Model) { m.Constraints.MustLink = [][2]int{{0, 999}} },
 		"scale":       func(m *model.Model) { m.Views[0].Scaler = &view.Scaler{Scale: view.MinMax} },
 		"metric":      func(m *model.Model) { m.Views[0].Metric = 9 },
 		"fusion":      func(m *model.Model) { m.Settings.Posterior.Fusion = 77 },
@@ -257,7 +275,7 @@ func TestValidate(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	_, _, m := made(f, mvclust.Options{}, true)
+	_, _, m := made(f, cases["constraints"], true)
 	m.Views = m.Views[:1]
 	m.Probability.Functions = m.Probability.Functions[:1]
 	m.Probability.BaseRate = m.Probability.BaseRate[:1]
