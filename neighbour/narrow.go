@@ -56,6 +56,7 @@ func (f *finder) narrow(t *truth, random *rand.Rand) (rows block, lost float64, 
 	if lost = 1 - lost/float64(len(t.neighbours)); err != nil || lost > mostLost {
 		return f.rows, 0, err
 	}
+	f.along = axes
 	return rows, lost, nil
 }
 
