@@ -114,16 +114,37 @@ func (x *Index) divide() error {
 		f.coarse.data = nil // which the panels hold
 		c.rows.data = nil
 	}
-	for x.cells = c; x.probes <= x.centres.count()/3; x.probes *= 2 {
+	x.cells = c
+	return x.settle(t)
+}
+
+// settle finds out how few probes reach the recall wanted, from those foreseen on; there
+// are no cells afterwards where none do.
+func (x *Index) settle(t *truth) error {
+	for most := x.centres.count() / 3; ; x.probes *= 2 {
+		if x.probes > most {
+			x.cells = nil
+			return nil
+		}
 		if err := x.check(t); err != nil {
 			return err
 		}
-		if x.report.Recall >= f.target() {
-			return nil
+		if x.report.Recall >= x.made.target() {
+			break
 		}
 		x.report.Widened++
 	}
-	x.cells = nil
+	for fewer := x.probes * 4 / 5; fewer > 0; fewer = fewer * 4 / 5 {
+		enough := x.report
+		x.probes = fewer
+		if err := x.check(t); err != nil {
+			return err
+		}
+		if x.report.Recall < x.made.target()+margin {
+			x.probes, x.report = enough.Probes, enough
+			break
+		}
+	}
 	return nil
 }
 

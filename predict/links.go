@@ -20,6 +20,7 @@ type linker struct {
 	spaces    []*similarity.Space
 	indexes   []*neighbour.Index
 	estimator *posterior.Estimator
+	numbers   int       // of clusters
 	sum       []float32 // by sample: of the probabilities on its list, and 1 for itself
 	bar       []float32 // by sample: above which a newcomer gets on its list
 }
@@ -27,7 +28,7 @@ type linker struct {
 // newLinker prepares to compare newcomers with the samples of the spaces, of which m knows
 // the first.
 func newLinker(ctx context.Context, m *model.Model, spaces []*similarity.Space, threads int) (*linker, error) {
-	l := &linker{m: m, spaces: spaces}
+	l := &linker{m: m, spaces: spaces, numbers: m.Numbers()}
 	var err error
 	if l.estimator, err = posterior.New(m.Probability, m.Settings.Posterior); err != nil {
 		return nil, err

@@ -308,8 +308,8 @@ func (p *Predictor) cheapest(w *walker) int {
 
 // gather adds up the links of a walker by cluster.
 func (w *walker) gather() {
-	if n := w.m.Numbers(); len(w.pull) < n {
-		w.pull, w.cost = make([]float64, n), make([]float64, n)
+	if w.pull == nil {
+		w.pull, w.cost = make([]float64, w.numbers), make([]float64, w.numbers)
 	}
 	w.clusters, w.all = w.clusters[:0], 0
 	clip := w.m.Settings.Partition.Clip
