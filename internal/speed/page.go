@@ -174,6 +174,28 @@ func (p *page) RunTable() string {
 	return markdown.Table(rows, 1)
 }
 
+// AutomaticTable is the table of the runs in the default mode, beside those of the published
+// method; empty where there are none.
+func (p *page) AutomaticTable() string {
+	if len(p.Automatic) == 0 {
+		return ""
+	}
+	rows := [][]string{{"samples", "s", "growth", "to the published method", "peak", "ARI", "BCubed F", "clusters", "classes"}}
+	for i := range p.Automatic {
+		r, peak, grown := &p.Automatic[i], "–", ""
+		if r.Peak > 0 {
+			peak = size(r.Peak)
+		}
+		if i > 0 {
+			before := &p.Automatic[i-1]
+			grown = decimals(growth(before.Samples, r.Samples, before.Seconds.Median(), r.Seconds.Median()))
+		}
+		rows = append(rows, []string{whole(r.Samples), digits(r.Seconds.Median()), grown, decimals(ratio(r.Seconds.Median(), p.of(r.Samples).Seconds.Median())), peak,
+			percent(r.Scores.ARI), percent(r.Scores.BCubedF), whole(r.Clusters), whole(r.Classes)})
+	}
+	return markdown.Table(rows, 0)
+}
+
 // searched says how the neighbours were found, and with which recall at the least.
 func (r *Run) searched() (by, recall string) {
 	if len(r.Neighbours) == 0 {

@@ -103,6 +103,8 @@ type Results struct {
 	Graphs   []Graph           `json:"graphs"`
 	Crossing []Crossing        `json:"crossing"`
 	Runs     []Run             `json:"runs"`
+	// Automatic holds a run in the default mode at each of their sizes.
+	Automatic []Run `json:"automatic"`
 	// Reference is about the run of that size, nil where there is none.
 	Reference *Reference `json:"reference,omitempty"`
 	Small     *Small     `json:"small,omitempty"`

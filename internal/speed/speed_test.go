@@ -222,6 +222,7 @@ func filled() *Results {
 			{"faiss IndexFlatIP", Times{2, 2.4, 2.1}, 0.6 / 2.1}, {"scikit-learn, brute force", Times{4}, 0.15}}, 0.9999}},
 		Crossing:  []Crossing{{10_000, 1, 2, 2, 0.99}, {100_000, 100, 50, 0.5, 0.98}},
 		Runs:      []Run{run(10_000, 1, 0.9), whole, run(1_000_000, 250, 0.7)},
+		Automatic: []Run{run(10_000, 2, 0.9), run(100_000, 20, 0.95)},
 		Reference: &Reference{Samples: 100_000, Candidates: 80, Faiss: Times{32}, Ratio: 0.5, Exact: &whole, After: 0.5},
 		Small:     &Small{"Handwritten.npz", 2000, 4, 10, Times{2}, scores(0.9), Times{4}, &score.Scores{ARI: 0.7}, 0.5},
 	}
@@ -262,13 +263,14 @@ func TestPage(t *testing.T) {
 		"## Approximate neighbours", "## A small set", "![Time of a whole run", "![Exact and approximate", "it, through Python: faiss 1.7.3.",
 		"| 100,000, exact neighbours | 16.0 |", "| exact neighbours of 20,000 rows, time over that of faiss's flat index | ≤ 0.40 | 0.29 | yes |",
 		"index takes 32.0 s", "0.50 of the time of our own exact", "|  | faiss IndexFlatIP | 2.00 | 2.10 | 3 | 0.29 | 0.9999 |", "from about 31,622 rows on",
+		"| 100,000 | 20.0 | 1.00 | 1.25 |",
 	}
 	always := []string{
 		"    mvclust bench speed\n", "on 2000-01-02 by", "## Whole runs", "## Exact neighbours", "## Inner loops", "with mvclust 9 on ",
 		"--samples N --classes N/50 --views 2 --dims 128 --imbalance 0.7 --noise 0.5\n",
 	}
 	bare := filled()
-	bare.Peers, bare.Crossing, bare.Reference, bare.Small, bare.Runs = nil, nil, nil, nil, nil
+	bare.Peers, bare.Crossing, bare.Reference, bare.Small, bare.Runs, bare.Automatic = nil, nil, nil, nil, nil, nil
 	bare.Graphs[0].Peers, bare.Graphs[0].Agreement = nil, 0
 	bare.Notes = []string{"No Python here has faiss."}
 	for _, c := range []struct {
