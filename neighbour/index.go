@@ -32,6 +32,9 @@ type Found struct {
 	Offsets    []int
 	Index      []int32
 	Similarity []float32
+	// Order lists the rows that are there so that those follow each other that have
+	// neighbours in common: what is done with them is done faster in this order.
+	Order []int32
 }
 
 // Of returns the neighbours of row i, most alike first, and how alike they are.
@@ -245,7 +248,11 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 	compare := func(dst []float32, r int, others []int32) { q.Similarities(dst, int(from[r]), others) }
 	// Rows that are absent have no place in what is found, so that those present follow
 	// one another there.
-	return found, x.search(&f, rows, ids, compare, found, parallel.Counter(progress))
+	err := x.search(&f, rows, ids, compare, found, parallel.Counter(progress))
+	for t, r := range found.Order {
+		found.Order[t] = from[r]
+	}
+	return found, err
 }
 
 // visited is how many rows are compared with cells at a time.
@@ -277,6 +284,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
 	})
+	found.Order = order
 	visitors := make([]visitor, f.threads)
 	per := max(1, min(visited, (n+f.threads-1)/f.threads))
 	return parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {

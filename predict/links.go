@@ -104,6 +104,29 @@ func (l *linker) approach(ctx context.Context, views []*view.View, count int, se
 	return c, nil
 }
 
+// order lists the newcomers so that those follow each other that have neighbours in common
+// in the first view that is there.
+func (c *newcomers) order() []int32 {
+	order := make([]int32, 0, c.count)
+	seen := make([]bool, c.count)
+	for _, f := range c.found {
+		if f == nil {
+			continue
+		}
+		for _, i := range f.Order {
+			if !seen[i] {
+				seen[i], order = true, append(order, i)
+			}
+		}
+	}
+	for i, there := range seen {
+		if !there {
+			order = append(order, int32(i))
+		}
+	}
+	return order
+}
+
 // walker is one thread's memory for the links of a newcomer.
 type walker struct {
 	*linker
@@ -114,7 +137,7 @@ type walker struct {
 	alike  [][]float32 // by view and candidate
 	views  []float64
 	keys   []uint64
-	rank   []int32 // by candidate: its place on the newcomer's list, counted from 1, or 0
+	on     []float32 // by sample: how probable it is, if it is on the newcomer's list, and else 0
 
 	// What is found. Candidates are samples, and the first K of list are the most probable.
 	candidates []int32
@@ -137,7 +160,7 @@ type link struct {
 
 func (l *linker) walker() *walker {
 	w := &walker{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
-	w.place = make([]int32, l.spaces[0].Samples)
+	w.place, w.on = make([]int32, l.spaces[0].Samples), make([]float32, l.spaces[0].Samples)
 	return w
 }
 
@@ -205,31 +228,42 @@ func (w *walker) compare(c *newcomers, i, m int) {
 // model's settings say. Of what the fit knew of the other samples, the model has their most
 // probable neighbours, over which paths are followed.
 func (w *walker) walk() {
-	set := w.m.Settings.Refinement
-	if !set.WithoutPaths {
-		w.paths()
-	}
+	w.settle()
 	w.links = w.links[:0]
-	if set.WithoutCoNeighbours {
+	if w.m.Settings.Refinement.WithoutCoNeighbours {
 		for t, j := range w.candidates {
 			w.links = append(w.links, link{j, w.p[t]})
 		}
 		return
 	}
 	w.shorten(w.p)
-	for round := range max(1, set.Rounds) {
-		if round > 0 {
-			refined := w.values[:0]
-			for range w.candidates {
-				refined = append(refined, 0)
-			}
-			for _, x := range w.links {
-				refined[w.place[x.to]-1] = x.weight
-			}
-			w.p, w.values = refined, w.p
-			w.shorten(w.p)
-		}
+	w.coNeighbours()
+}
+
+// settle makes the probabilities those that lists of neighbours are made of: of paths, and
+// of all rounds but the last.
+func (w *walker) settle() {
+	set := w.m.Settings.Refinement
+	if !set.WithoutPaths {
+		w.paths()
+	}
+	if set.WithoutCoNeighbours {
+		return
+	}
+	for range max(1, set.Rounds) - 1 {
+		w.shorten(w.p)
 		w.coNeighbours()
+		w.refined()
+	}
+}
+
+// refined puts the links in the place of the probabilities, for another round.
+func (w *walker) refined() {
+	for t := range w.p {
+		w.p[t] = 0
+	}
+	for _, x := range w.links {
+		w.p[w.place[x.to]-1] = x.weight
 	}
 }
 
@@ -276,41 +310,45 @@ func (w *walker) shorten(p []float32) {
 // coNeighbours finds the links to the samples on the newcomer's list, and to those on
 // whose lists it gets.
 func (w *walker) coNeighbours() {
-	w.rank = append(w.rank[:0], make([]int32, len(w.candidates))...)
 	sum := 1.0
-	for e, t := range w.list {
-		w.rank[t] = int32(e) + 1
+	for _, t := range w.list {
+		w.on[w.candidates[t]] = w.p[t]
 		sum += float64(w.p[t])
 	}
 	own := float32(sum)
 	w.links = w.links[:0]
 	for t, j := range w.candidates {
-		if joins := w.p[t] > w.bar[j]; joins || w.rank[t] > 0 {
-			w.links = append(w.links, link{j, w.common(int32(t), own, joins)})
+		if int(j) >= len(w.sum) { // another newcomer, of which no list is known
+			w.links = append(w.links, link{j, w.p[t]})
+		} else if joins := w.p[t] > w.bar[j]; joins || w.on[j] > 0 {
+			w.links = append(w.links, link{j, w.common(j, w.p[t], own, joins)})
 		}
+	}
+	for _, t := range w.list {
+		w.on[w.candidates[t]] = 0
 	}
 }
 
 // common returns the co-neighbour probability of the newcomer, of which own is the sum of
-// the list, and candidate t, on whose list it gets if joins.
-func (w *walker) common(t int32, own float32, joins bool) float32 {
-	j := w.candidates[t]
-	index, p := w.m.Neighbourhoods.Of(int(j))
+// the list, and sample j, with which it is of one class as probably as p, and on whose list
+// it gets if joins.
+func (w *walker) common(j int32, p, own float32, joins bool) float32 {
+	index, probability := w.m.Neighbourhoods.Of(int(j))
 	all, both := float64(own)+float64(w.sum[j]), 0.0
 	if joins {
 		if w.bar[j] > 0 { // and the last one goes
-			index, p = index[:len(index)-1], p[:len(p)-1]
+			index, probability = index[:len(index)-1], probability[:len(probability)-1]
 			all -= float64(w.bar[j])
 		}
-		all += float64(w.p[t])
-		both += 1 + float64(w.p[t])
+		all += float64(p)
+		both += 1 + float64(p)
 	}
-	if w.rank[t] > 0 {
-		both += 1 + float64(w.p[t])
+	if w.on[j] > 0 {
+		both += 1 + float64(p)
 	}
 	for e, h := range index {
-		if at := w.place[h] - 1; at >= 0 && w.rank[at] > 0 {
-			both += float64(w.p[at]) + float64(p[e])
+		if x := w.on[h]; x > 0 {
+			both += float64(x) + float64(probability[e])
 		}
 	}
 	return float32(min(1, both/all))

@@ -151,10 +151,11 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 		if err != nil {
 			return nil, err
 		}
+		order := c.order()
 		err = parallel.Blocks(ctx, threads, hi-lo, 64, func(worker, from, to int) {
 			w := walkers(worker)
-			for i := from; i < to; i++ {
-				id := ""
+			for _, at := range order[from:to] {
+				i, id := int(at), ""
 				if ids != nil {
 					id = ids[lo+i]
 				}

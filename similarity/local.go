@@ -82,8 +82,10 @@ func (s *Space) WithRoots(roots []float32) *Space {
 	out.root = make([]float32, len(s.data)/s.Dims)
 	least, most := math.Inf(1), 0.0
 	for i, slot := range s.slot {
-		if slot >= 0 {
-			out.root[slot] = roots[i]
+		if slot < 0 {
+			continue
+		}
+		if out.root[slot] = roots[i]; roots[i] > 0 { // and no newcomer, whose root is not known yet
 			least, most = min(least, float64(roots[i])), max(most, float64(roots[i]))
 		}
 	}
