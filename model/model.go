@@ -62,6 +62,9 @@ type Settings struct {
 	// by, and Candidates how many of each view they were taken from.
 	Neighbours int `json:"neighbors"`
 	Candidates int `json:"candidates"`
+	// Chosen is how many samples there were when Neighbours and the partition's
+	// Resolution were chosen from the data; 0 where one of them was asked for.
+	Chosen int `json:"chosen,omitempty"`
 	// Posterior, Refinement and Partition are those of the stages.
 	Posterior  posterior.Settings `json:"posterior"`
 	Refinement refine.Settings    `json:"refinement"`

@@ -13,6 +13,9 @@ type Changes struct {
 	Added   int `json:"added"`
 	Touched int `json:"touched"`
 	Moved   int `json:"moved"`
+	// Chosen says that the number of neighbours and the resolution were chosen anew, and
+	// all clusters found anew with them.
+	Chosen bool `json:"chosen"`
 	// Clusters is the number of clusters afterwards, and Kept that of those that were there
 	// before.
 	Clusters int `json:"clusters"`

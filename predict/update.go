@@ -35,6 +35,10 @@ const updateStream = 4
 // links is kept as it was, so that clusters far away from all that is new stay what they
 // are: the new model's Resolution is higher by as much as the sum of all links is.
 //
+// Where Fit chose the number of neighbours and the resolution, and a tenth more samples
+// have come since, they are chosen once more, of those up to the number of neighbours that
+// the model has; the clusters are found anew where others score better by a tenth.
+//
 // A cluster keeps its number while it is the one that most of its old samples are in, and
 // they are the most of its old samples. New clusters get numbers that none had before. The
 // result depends on neither threads nor time.
@@ -302,14 +306,22 @@ func (u *update) partition() (*Changes, error) {
 	if before := sumOf(u.old.Graph); before > 0 && u.count > 0 {
 		m.Settings.Partition.Resolution *= sumOf(m.Graph) / before
 	}
-	start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
-	random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Partition, start, u.touched, random, nil)
+	labels, err := u.choose()
 	if err != nil {
 		return nil, err
 	}
-	changes := &Changes{Added: u.count}
-	m.Labels = changes.name(u.old.Labels, found.Labels, u.old.Numbers())
+	chosen := labels != nil
+	if !chosen {
+		start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
+		random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
+		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Partition, start, u.touched, random, nil)
+		if err != nil {
+			return nil, err
+		}
+		labels = found.Labels
+	}
+	changes := &Changes{Added: u.count, Chosen: chosen}
+	m.Labels = changes.name(u.old.Labels, labels, u.old.Numbers())
 	m.Retired = 0
 	if numbers := max(u.old.Numbers(), m.Numbers()); numbers > m.Clusters() {
 		m.Retired = numbers

@@ -58,7 +58,7 @@ func TestUpdateWithNothing(t *testing.T) {
 func TestUpdateTwice(t *testing.T) {
 	for name, opt := range presets {
 		t.Run(name, func(t *testing.T) {
-			set := made(t, synth.Config{Samples: 500, Classes: 8, Dims: []int{20}, Noise: []float64{0.7}, Missing: 0.3})
+			set := made(t, synth.Config{Samples: 500, Classes: 8, Dims: []int{20}, Noise: []float64{0.5}, Missing: 0.3})
 			m := fitted(t, take(set.Views, span(0, 400)), opt)
 			before := file(t, m)
 			one, changes := updated(t, m, take(set.Views, span(400, 450)), 1)
@@ -209,11 +209,7 @@ func TestUpdateMerges(t *testing.T) {
 // Updated with a tenth of the samples, a model has the clusters that a fit of all has.
 func TestRealHandwrittenUpdate(t *testing.T) {
 	views, classes := real(t, "Handwritten")
-	order := rand.New(rand.NewPCG(0, 0)).Perm(len(classes))
-	known, fresh := order[len(order)/10:], order[:len(order)/10]
 	whole := fitted(t, views, mvclust.Options{})
-	m := fitted(t, take(views, known), mvclust.Options{})
-	next, changes := updated(t, m, take(views, fresh), 0)
 	compare := func(truth, labels []int) float64 {
 		s, err := score.Compare(truth, labels)
 		if err != nil {
@@ -221,11 +217,17 @@ func TestRealHandwrittenUpdate(t *testing.T) {
 		}
 		return 100 * s.ARI
 	}
-	truth := slices.Concat(labelsOf(classes, known), labelsOf(classes, fresh))
-	got, want := compare(truth, next.Labels), compare(classes, whole.Labels)
-	t.Logf("ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", got, want, compare(labelsOf(classes, known), m.Labels), changes)
-	if got < want-2 {
-		t.Errorf("ARI %.2f, of a fit of all %.2f", got, want)
+	want := compare(classes, whole.Labels)
+	for seed := range uint64(3) {
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(classes))
+		known, fresh := order[len(order)/10:], order[:len(order)/10]
+		m := fitted(t, take(views, known), mvclust.Options{})
+		next, changes := updated(t, m, take(views, fresh), 0)
+		got := compare(slices.Concat(labelsOf(classes, known), labelsOf(classes, fresh)), next.Labels)
+		t.Logf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", seed, got, want, compare(labelsOf(classes, known), m.Labels), changes)
+		if got < want-2 {
+			t.Errorf("seed %d: ARI %.2f, of a fit of all %.2f", seed, got, want)
+		}
 	}
 }
 

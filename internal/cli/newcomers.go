@@ -82,6 +82,16 @@ func (n *newcomers) given() int {
 	return given
 }
 
+// openModel reads the model.
+func (o *newcomerOptions) openModel(p *progress) (*model.Model, string, error) {
+	p.update("reading the model", "files", 0, 1, 0)
+	m, path, err := openModel(o.model)
+	if err == nil {
+		p.update("reading the model", "files", 1, 1, 0)
+	}
+	return m, path, err
+}
+
 // load reads the views, and tells which of the model's they are.
 func (o *newcomerOptions) load(ctx context.Context, m *model.Model, path string, p *progress) (*newcomers, error) {
 	sources := slices.Clone(o.sources)
@@ -106,6 +116,7 @@ func (o *newcomerOptions) load(ctx context.Context, m *model.Model, path string,
 	if err != nil {
 		return nil, err
 	}
+	p.update(reading, "bytes", 1, 1, 0)
 	for _, note := range set.Notes {
 		p.note(note)
 	}

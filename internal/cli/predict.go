@@ -149,12 +149,10 @@ func predictFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOpti
 		return err
 	}
 	defer dir.close()
-	p.update("reading the model", "files", 0, 1, 0)
-	m, path, err := openModel(o.model)
+	m, path, err := o.openModel(p)
 	if err != nil {
 		return err
 	}
-	p.update("reading the model", "files", 1, 1, 0)
 	c.lap("model")
 	n, err := o.load(ctx, m, path, p)
 	if err != nil {
