@@ -165,47 +165,6 @@ func TestUpdateCreates(t *testing.T) {
 	}
 }
 
-// Clusters that were kept apart by nothing but missing samples become one when these come.
-func TestUpdateMerges(t *testing.T) {
-	// A chain of samples on an arc, of which the middle is missing at first.
-	r := rand.New(rand.NewPCG(1, 1))
-	rows := func(n int, lo, hi float64) [][]float64 {
-		var out [][]float64
-		for range n {
-			a := lo + (hi-lo)*r.Float64()
-			out = append(out, []float64{math.Cos(a) + 0.02*r.NormFloat64(), math.Sin(a) + 0.02*r.NormFloat64(), 0.05 * r.NormFloat64()})
-		}
-		return out
-	}
-	old := slices.Concat(rows(40, 0, 0.2), rows(40, 0.5, 0.7), rows(80, 3, 3.2))
-	v, err := view.FromRows("arc", old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := fitted(t, []*view.View{v}, mvclust.Options{})
-	if m.Labels[0] == m.Labels[40] {
-		t.Skip("the clusters are one from the beginning")
-	}
-	fresh, err := view.FromRows("arc", rows(400, 0.15, 0.55))
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, changes := updated(t, m, []*view.View{fresh}, 0)
-	t.Logf("%+v", changes)
-	if next.Labels[80] != m.Labels[80] {
-		t.Error("a cluster far away has another number")
-	}
-	used := map[int]bool{}
-	for _, l := range next.Labels {
-		used[l] = true
-	}
-	for _, c := range changes.Merged {
-		if used[c.From] || !used[c.Into] {
-			t.Errorf("cluster %d is said to be merged into %d", c.From, c.Into)
-		}
-	}
-}
-
 // Updated with a tenth of the samples, a model has the clusters that a fit of all has.
 func TestRealHandwrittenUpdate(t *testing.T) {
 	views, classes := real(t, "Handwritten")
