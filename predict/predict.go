@@ -28,7 +28,7 @@ type Predictor struct {
 	known   *known
 	mass    []float64 // by cluster: what its samples' links add up to
 	rate    float64   // what a pair within a cluster costs, by the product of what their links add up to
-	support []float64 // of the model's samples, ascending
+	typical *typical
 }
 
 // Result says where new samples belong.
@@ -43,10 +43,13 @@ type Result struct {
 	// one with the largest sum of them beside its own, or of all where its label is None;
 	// None where there is no such cluster.
 	Next []int
-	// Typicality is the share, in [0, 1], of the model's samples that are supported no
-	// better than the sample is. Below Unlike, its label is None. The support is the sum
-	// of the links into the own cluster where the partition has a Resolution, and else
-	// the sum of the probabilities of the K most probable neighbours.
+	// Typicality is the share, in [0, 1], of the model's samples that are no better at
+	// home than the sample is. Below Unlike, its label is None. It goes by two things, of
+	// which the one counts in which fewer of the model's samples are worse: the sum of the
+	// links into the own cluster, or, where the partition has no Resolution, of the
+	// probabilities of the K most probable neighbours; and, where similarities are
+	// measured against the surroundings, how far the sample is from its 10 most probable
+	// neighbours, compared with how far these are from theirs.
 	Typicality []float64
 	// Known holds the sample of the model that has the same views with the same values,
 	// bit for bit, or -1. The label, and the confidence, are then that sample's.
@@ -63,7 +66,7 @@ func New(ctx context.Context, m *model.Model, threads int) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{m: m, known: newKnown(m), mass: make([]float64, m.Numbers())}
+	p := &Predictor{m: m, known: newKnown(m), typical: newTypical(m), mass: make([]float64, m.Numbers())}
 	if p.linker, err = newLinker(ctx, m, spaces, threads); err != nil {
 		return nil, err
 	}
@@ -74,9 +77,7 @@ func New(ctx context.Context, m *model.Model, threads int) (*Predictor, error) {
 			p.mass[c] += float64(w)
 			all += float64(w)
 		}
-		p.support = append(p.support, p.supportOf(i))
 	}
-	slices.Sort(p.support)
 	if all > 0 {
 		p.rate = m.Settings.Partition.Resolution / all
 	}
@@ -91,29 +92,6 @@ func (p *Predictor) Search() []neighbour.Report {
 		reports = append(reports, x.Report())
 	}
 	return reports
-}
-
-// byLinks reports whether clusters are told by the links into them, rather than by the
-// probabilities of single pairs.
-func (p *Predictor) byLinks() bool { return p.m.Settings.Partition.Resolution > 0 }
-
-// supportOf returns the support of a sample of the model.
-func (p *Predictor) supportOf(i int) float64 {
-	sum := 0.0
-	if !p.byLinks() && p.m.Neighbourhoods != nil {
-		_, probability := p.m.Neighbourhoods.Of(i)
-		for _, x := range probability {
-			sum += float64(x)
-		}
-		return sum
-	}
-	index, weight := p.m.Graph.Of(i)
-	for e, j := range index {
-		if p.m.Labels[j] == p.m.Labels[i] || !p.byLinks() {
-			sum += float64(weight[e])
-		}
-	}
-	return sum
 }
 
 // atOnce bounds the memory of what is known of samples on their way.
@@ -231,7 +209,11 @@ func part(views []*view.View, lo, hi int) []*view.View {
 // recall tells of new sample at what is known of sample old, which it equals.
 func (p *Predictor) recall(w *walker, r *Result, at, old int) {
 	r.Labels[at], r.Confidence[at], r.Known[at] = p.m.Labels[old], p.m.Confidence[old], old
-	r.Typicality[at] = p.typicality(p.supportOf(old))
+	near := 0.0
+	if p.typical.near != nil {
+		near = p.typical.nearOf(old)
+	}
+	r.Typicality[at] = p.typical.share(p.typical.supportOf(old), near)
 	index, weight := p.m.Graph.Of(old)
 	w.links = w.links[:0]
 	for e, j := range index {
@@ -248,22 +230,7 @@ func (p *Predictor) assign(w *walker, r *Result, at int, c *newcomers, i int) {
 	w.walk()
 	w.gather()
 	label := p.cheapest(w)
-	support := 0.0
-	if p.byLinks() {
-		if label != None {
-			support = w.pull[label]
-		}
-	} else {
-		for _, t := range w.list {
-			support += float64(w.p[t])
-		}
-		if p.m.Neighbourhoods == nil {
-			for _, x := range w.links {
-				support += float64(x.weight)
-			}
-		}
-	}
-	typicality := p.typicality(support)
+	typicality := p.typicality(w, c, i, label)
 	if typicality < Unlike {
 		label = None
 	}
@@ -279,15 +246,34 @@ func (p *Predictor) assign(w *walker, r *Result, at int, c *newcomers, i int) {
 	w.leave()
 }
 
-// typicality returns the share of the model's samples whose support is no better.
-func (p *Predictor) typicality(support float64) float64 {
-	below, _ := slices.BinarySearchFunc(p.support, support, func(x, y float64) int {
-		if x <= y {
-			return -1
+// typicality is that of newcomer i, which costs least in the cluster label.
+func (p *Predictor) typicality(w *walker, c *newcomers, i, label int) float64 {
+	support, near := 0.0, 0.0
+	switch {
+	case byLinks(p.m):
+		if label != None {
+			support = w.pull[label]
 		}
-		return 1
-	})
-	return float64(below) / float64(len(p.support))
+	case p.m.Neighbourhoods == nil:
+		support = w.all
+	default:
+		for _, t := range w.list {
+			support += float64(w.p[t])
+		}
+	}
+	if p.typical.near != nil {
+		w.some = w.some[:0]
+		for _, t := range w.list[:min(len(w.list), surrounding)] {
+			w.some = append(w.some, w.candidates[t])
+		}
+		near = p.typical.nearness(w.some, func(m int) float64 {
+			if c.queries[m] == nil || !c.queries[m].Has(i) {
+				return math.NaN()
+			}
+			return float64(c.roots[m][i])
+		})
+	}
+	return p.typical.share(support, near)
 }
 
 // cheapest returns the cluster in which the sample costs least, or None where it costs
@@ -296,7 +282,7 @@ func (p *Predictor) cheapest(w *walker) int {
 	best, least := None, 0.0
 	for _, c := range w.clusters {
 		cost := w.cost[c]
-		if p.byLinks() {
+		if byLinks(p.m) {
 			// What the samples there are linked to counts the newcomer, too.
 			cost = -w.pull[c] + p.rate*w.all*(p.mass[c]+w.pull[c])
 		}
