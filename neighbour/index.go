@@ -99,8 +99,14 @@ func (x *Index) divide() error {
 		return err
 	}
 	lost := 0.0
-	if f.coarse, lost, err = f.narrow(t, random); err != nil {
-		return err
+	for _, share := range []float64{kept, 0.9995, 0.99995} {
+		// Neighbours that are nearly as far as others take more axes to be told.
+		if f.coarse, lost, err = f.narrow(t, random, share); err != nil {
+			return err
+		}
+		if f.along != nil {
+			break
+		}
 	}
 	if x.centres, err = f.centres(x.report.Cells, random); err != nil {
 		return err

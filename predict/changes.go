@@ -7,9 +7,9 @@ import (
 
 // Changes says what an update did to the clusters.
 type Changes struct {
-	// Added is the number of new samples, Touched that of samples whose links were made or
-	// changed, new ones included, and Moved that of old ones whose cluster has another
-	// number than before.
+	// Added is the number of new samples, Touched that of old ones of which a new one is
+	// now a neighbour, and Moved that of old ones whose cluster has another number than
+	// before.
 	Added   int `json:"added"`
 	Touched int `json:"touched"`
 	Moved   int `json:"moved"`

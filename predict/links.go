@@ -137,7 +137,7 @@ type walker struct {
 	alike  [][]float32 // by view and candidate
 	views  []float64
 	keys   []uint64
-	on     []float32 // by sample: how probable it is, if it is on the newcomer's list, and else 0
+	on     []listed // by turn of the candidates; that of 0 is none
 
 	// What is found. Candidates are samples, and the first K of list are the most probable.
 	candidates []int32
@@ -152,6 +152,10 @@ type walker struct {
 	all      float64
 }
 
+// listed says how probable a sample is, and 1, if it is on the newcomer's list, and else 0
+// and 0.
+type listed struct{ p, one float32 }
+
 // link is an edge that a newcomer would have.
 type link struct {
 	to     int32
@@ -160,7 +164,7 @@ type link struct {
 
 func (l *linker) walker() *walker {
 	w := &walker{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
-	w.place, w.on = make([]int32, l.spaces[0].Samples), make([]float32, l.spaces[0].Samples)
+	w.place = make([]int32, l.spaces[0].Samples)
 	return w
 }
 
@@ -310,9 +314,10 @@ func (w *walker) shorten(p []float32) {
 // coNeighbours finds the links to the samples on the newcomer's list, and to those on
 // whose lists it gets.
 func (w *walker) coNeighbours() {
+	w.on = append(w.on[:0], make([]listed, 1+len(w.candidates))...)
 	sum := 1.0
 	for _, t := range w.list {
-		w.on[w.candidates[t]] = w.p[t]
+		w.on[1+t] = listed{w.p[t], 1}
 		sum += float64(w.p[t])
 	}
 	own := float32(sum)
@@ -320,19 +325,16 @@ func (w *walker) coNeighbours() {
 	for t, j := range w.candidates {
 		if int(j) >= len(w.sum) { // another newcomer, of which no list is known
 			w.links = append(w.links, link{j, w.p[t]})
-		} else if joins := w.p[t] > w.bar[j]; joins || w.on[j] > 0 {
-			w.links = append(w.links, link{j, w.common(j, w.p[t], own, joins)})
+		} else if joins := w.p[t] > w.bar[j]; joins || w.on[1+t].one > 0 {
+			w.links = append(w.links, link{j, w.common(int32(t), own, joins)})
 		}
-	}
-	for _, t := range w.list {
-		w.on[w.candidates[t]] = 0
 	}
 }
 
 // common returns the co-neighbour probability of the newcomer, of which own is the sum of
-// the list, and sample j, with which it is of one class as probably as p, and on whose list
-// it gets if joins.
-func (w *walker) common(j int32, p, own float32, joins bool) float32 {
+// the list, and candidate t, on whose list it gets if joins.
+func (w *walker) common(t int32, own float32, joins bool) float32 {
+	j, p := w.candidates[t], w.p[t]
 	index, probability := w.m.Neighbourhoods.Of(int(j))
 	all, both := float64(own)+float64(w.sum[j]), 0.0
 	if joins {
@@ -343,14 +345,16 @@ func (w *walker) common(j int32, p, own float32, joins bool) float32 {
 		all += float64(p)
 		both += 1 + float64(p)
 	}
-	if w.on[j] > 0 {
+	if w.on[1+t].one > 0 {
 		both += 1 + float64(p)
 	}
+	probability = probability[:len(index)]
+	sum := float32(0)
 	for e, h := range index {
-		if x := w.on[h]; x > 0 {
-			both += float64(x) + float64(probability[e])
-		}
+		x := w.on[w.place[h]] // without a branch, for none could be foreseen
+		sum += x.p + float32(x.one*probability[e])
 	}
+	both += float64(sum)
 	return float32(min(1, both/all))
 }
 

@@ -299,7 +299,7 @@ func (w *walker) gather() {
 		w.pull, w.cost = make([]float64, w.numbers), make([]float64, w.numbers)
 	}
 	w.clusters, w.all = w.clusters[:0], 0
-	clip := w.m.Settings.Partition.Clip
+	pairs, clip := !byLinks(w.m), w.m.Settings.Partition.Clip
 	for _, x := range w.links {
 		c := w.m.Labels[x.to]
 		p := float64(x.weight)
@@ -308,7 +308,7 @@ func (w *walker) gather() {
 		}
 		w.pull[c] += p
 		w.all += p
-		if p > 0 {
+		if pairs && p > 0 {
 			p = min(max(p, clip), 1-clip)
 			w.cost[c] += math.Log((1 - p) / p)
 		}

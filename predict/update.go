@@ -30,8 +30,8 @@ const updateStream = 4
 // scales and the probability functions of the model. Where one is more probable than the
 // last of a sample's K neighbours, it takes that one's place. The partition is then
 // searched on from where it was, by the fit's objective, among what the new links touch:
-// the new samples, those whose links have changed, and the clusters of either; others
-// follow where they have links to what has moved. With a Resolution, what is expected of
+// the new samples, those among whose neighbours they are now, and the clusters of either;
+// others follow where they have links to what has moved. With a Resolution, what is expected of
 // links is kept as it was, so that clusters far away from all that is new stay what they
 // are: the new model's Resolution is higher by as much as the sum of all links is.
 //
@@ -70,7 +70,7 @@ type update struct {
 	next    *model.Model
 	count   int // of new samples
 	pairs   [][]probable
-	touched []bool // by sample: whether its links are others than before
+	touched []bool // by sample: whether it is new, or has a new neighbour
 }
 
 // probable is a sample that another is of one class with, as probably as p.
@@ -260,16 +260,8 @@ func (u *update) refine() error {
 	if u.next.Neighbourhoods, err = refine.NewNeighbourhoods(k, index, probability); err != nil {
 		return err
 	}
-	if u.next.Graph, err = u.next.Neighbourhoods.CoNeighbours(u.ctx, k, u.threads); err != nil {
-		return err
-	}
-	// A link depends on the lists at both of its ends.
-	lists := slices.Clone(u.touched)
-	for i := range u.touched {
-		near, _ := u.next.Graph.Of(i)
-		u.touched[i] = lists[i] || slices.ContainsFunc(near, func(j int32) bool { return lists[j] })
-	}
-	return nil
+	u.next.Graph, err = u.next.Neighbourhoods.CoNeighbours(u.ctx, k, u.threads)
+	return err
 }
 
 // joinGraph returns the graph with the pairs of the new samples for edges.
@@ -326,7 +318,7 @@ func (u *update) partition() (*Changes, error) {
 	if numbers := max(u.old.Numbers(), m.Numbers()); numbers > m.Clusters() {
 		m.Retired = numbers
 	}
-	for _, t := range u.touched {
+	for _, t := range u.touched[:n] {
 		if t {
 			changes.Touched++
 		}

@@ -71,17 +71,6 @@ type newcomers struct {
 // samples returns how many there are.
 func (n *newcomers) samples() int { return n.set.Views[0].Samples }
 
-// given counts the views of the model that are there.
-func (n *newcomers) given() int {
-	given := 0
-	for _, v := range n.views {
-		if v != nil {
-			given++
-		}
-	}
-	return given
-}
-
 // openModel reads the model.
 func (o *newcomerOptions) openModel(p *progress) (*model.Model, string, error) {
 	p.update("reading the model", "files", 0, 1, 0)
@@ -90,6 +79,15 @@ func (o *newcomerOptions) openModel(p *progress) (*model.Model, string, error) {
 		p.update("reading the model", "files", 1, 1, 0)
 	}
 	return m, path, err
+}
+
+// sizeOf returns the bytes of a file.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // load reads the views, and tells which of the model's they are.

@@ -153,6 +153,7 @@ func predictFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOpti
 	if err != nil {
 		return err
 	}
+	defer collectEarly(sizeOf(path))()
 	c.lap("model")
 	n, err := o.load(ctx, m, path, p)
 	if err != nil {

@@ -82,6 +82,7 @@ func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptio
 	if err != nil {
 		return err
 	}
+	defer collectEarly(sizeOf(path))()
 	c.lap("model")
 	n, err := o.load(ctx, m, path, p)
 	if err != nil {
@@ -164,7 +165,7 @@ const mostChanges = 10
 func (r *updateReport) summarise(w io.Writer, folder string) error {
 	var b strings.Builder
 	c := r.Changes
-	fmt.Fprintf(&b, "%s added to %s; %d had their links changed, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Touched-c.Added, c.Moved)
+	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Touched, c.Moved)
 	fmt.Fprintf(&b, "%s where there were %d: %d kept, %d created, %d merged, %d split off\n", count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
 	if c.Chosen {
 		b.WriteString("how fine the clusters are was chosen anew, for many samples have come\n")
