@@ -221,20 +221,26 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 		}
 		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
 			p := float64(g.Weight[at])
+			e.cost[at] = set.cost(p)
 			if e.degree != nil {
-				e.cost[at] = -p
 				e.degree[i] += p
 				all += p
-				continue
 			}
-			p = min(max(p, set.Clip), 1-set.Clip)
-			e.cost[at] = math.Log((1 - p) / p)
 		}
 	}
 	if all > 0 {
 		e.rate = set.Resolution / all
 	}
 	return e, nil
+}
+
+// cost is what an edge of probability p adds to the loss when within a cluster.
+func (s *Settings) cost(p float64) float64 {
+	if s.Resolution > 0 {
+		return -p
+	}
+	p = min(max(p, s.Clip), 1-s.Clip)
+	return math.Log((1 - p) / p)
 }
 
 // state is the partition while it is being searched.

@@ -3,7 +3,6 @@ package predict
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -89,7 +88,7 @@ func enlarged(m *model.Model, views []*view.View, ids []string, count int) (*mod
 		v := &next.Views[i]
 		v.Rows = joined(v.Rows, views[i], count)
 		if v.Roots != nil {
-			v.Roots = slices.Concat(v.Roots, slices.Repeat([]float32{float32(math.NaN())}, count))
+			v.Roots = slices.Concat(v.Roots, make([]float32, count))
 		}
 	}
 	if m.IDs == nil && ids == nil {

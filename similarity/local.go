@@ -60,14 +60,13 @@ const flat = 1e-6
 func (s *Space) rootOf(spread float64) float32 { return float32(1 / math.Sqrt(max(spread, s.floor))) }
 
 // Roots returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
-// found them; NaN where a sample lacks the view, and nil where s is not localised.
+// found them; 0 where a sample lacks the view, and nil where s is not localised.
 func (s *Space) Roots() []float32 {
 	if s.root == nil {
 		return nil
 	}
 	out := make([]float32, s.Samples)
 	for i, slot := range s.slot {
-		out[i] = float32(math.NaN())
 		if slot >= 0 {
 			out[i] = s.root[slot]
 		}

@@ -106,28 +106,10 @@ type Space struct {
 // their differences leave the range of 32-bit numbers when squared or cubed. The
 // only other errors are an unknown metric and the context's own.
 func NewSpace(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (*Space, error) {
-	if _, err := ParseMetric(metric.String()); err != nil {
-		return nil, err
-	}
-	s := &Space{
-		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1,
-		metric: metric, kernel: kernel.Best(), data: v.Data,
-	}
-	place := places(v, metric == Cosine && !overwrite)
-	largest, err := s.prepare(ctx, v, place, overwrite, threads)
+	s, largest, err := unchecked(ctx, v, metric, order, overwrite, threads)
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range place {
-		if r == zero {
-			s.Zero++
-			if s.FirstZero < 0 {
-				s.FirstZero = i
-			}
-			place[i] = absent
-		}
-	}
-	s.number(place, order)
 	problem, row := s.misfit(largest), -1
 	switch {
 	case problem != "":
@@ -144,6 +126,42 @@ func NewSpace(ctx context.Context, v *view.View, metric Metric, order []int, ove
 		return nil, &view.InputError{View: v.Name, Row: row, Problem: problem}
 	}
 	return s, nil
+}
+
+// Part is NewSpace of some rows of a view of which NewSpace takes the whole: it asks
+// nothing of them as a view, such as not to be all alike. It keeps their numbering, and
+// scales them in v.Data itself under Cosine.
+func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space, error) {
+	s, _, err := unchecked(ctx, v, metric, nil, true, threads)
+	return s, err
+}
+
+// unchecked is NewSpace without a look at whether the view can be used. It also returns
+// the largest absolute value, but under Cosine.
+func unchecked(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (s *Space, largest float64, err error) {
+	if _, err := ParseMetric(metric.String()); err != nil {
+		return nil, 0, err
+	}
+	s = &Space{
+		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1,
+		metric: metric, kernel: kernel.Best(), data: v.Data,
+	}
+	place := places(v, metric == Cosine && !overwrite)
+	largest, err = s.prepare(ctx, v, place, overwrite, threads)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, r := range place {
+		if r == zero {
+			s.Zero++
+			if s.FirstZero < 0 {
+				s.FirstZero = i
+			}
+			place[i] = absent
+		}
+	}
+	s.number(place, order)
+	return s, largest, nil
 }
 
 // Marks in place of a row.

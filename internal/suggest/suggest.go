@@ -4,16 +4,21 @@ package suggest
 import "strings"
 
 // Among returns " (did you mean ...?)" with the choice nearest to word, or nothing
-// where none is near. Choices are in lower case.
+// where none is near. Capitals count as small letters.
 func Among(word string, choices []string) string {
+	word = strings.ToLower(word)
 	best, least := "", 3
-	for _, c := range choices {
-		d := distance(strings.ToLower(word), c)
-		if len(word) > 1 && strings.HasPrefix(c, strings.ToLower(word)) {
-			d = 1
+	for _, choice := range choices {
+		c := strings.ToLower(choice)
+		d := max(len(word)-len(c), len(c)-len(word)) // at least
+		if d < least {
+			d = distance(word, c)
+		}
+		if len(word) > 1 && strings.HasPrefix(c, word) {
+			d = min(d, 1)
 		}
 		if d < least {
-			best, least = c, d
+			best, least = choice, d
 		}
 	}
 	if best == "" {

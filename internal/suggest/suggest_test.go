@@ -7,9 +7,9 @@ import (
 )
 
 func TestAmong(t *testing.T) {
-	choices := []string{"epochs", "rate", "candidates", "fit"}
+	choices := []string{"epochs", "rate", "candidates", "fit", "IMG_0012.jpg"}
 	for word, want := range map[string]string{
-		"epoch": "epochs", "Epochs": "epochs", "eopchs": "epochs", "fti": "fit", "ca": "candidates", "rates": "rate", "zebra": "", "": "",
+		"epoch": "epochs", "Epochs": "epochs", "eopchs": "epochs", "fti": "fit", "ca": "candidates", "rates": "rate", "zebra": "", "": "", "img_0021.JPG": "IMG_0012.jpg", "img_00": "IMG_0012.jpg",
 	} {
 		got := suggest.Among(word, choices)
 		if want != "" {

@@ -1,0 +1,392 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	explanation "github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/posterior"
+)
+
+type explainOptions struct {
+	source string
+	ids    []string
+	json   bool
+}
+
+func newExplainCommand() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain [flags] OUT ID [ID]",
+		Short: "Say why samples are in their clusters",
+		Long: `explain says how a clustering came about for one sample or two. OUT is a folder
+that "mvclust fit" has written, or the model.mvclust in it. An ID is the sample's
+own, or its row, counted from 0, where samples have no ids. An ID that begins with
+a dash has to come after --.
+
+For two samples: what each view says of them and how that adds up, what the
+samples around them made of it, whether they share a cluster, and the strongest
+chain of links between them.
+
+For one sample: what its own cluster and the others are worth to it, which is
+second and by how much, what its confidence is made of, its strongest links, and
+the part that each view has in them.`,
+		Example: `  mvclust explain mvclust-out 17
+  mvclust explain mvclust-out 17 204
+  mvclust explain mvclust-out img_017 img_204 --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return usagef(cmd, "the folder OUT of a fit and the ID of a sample are missing")
+			case len(args) == 1:
+				return usagef(cmd, "there is no ID; name one sample, or two")
+			case len(args) > 3:
+				return usagef(cmd, "there are %d IDs; name one sample, or two", len(args)-1)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.source, o.ids = args[0], args[1:]
+			return explainFunc(cmd.Context(), cmd.OutOrStdout(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print all figures as JSON")
+	return cmd
+}
+
+// explainFunc prints what there is to say of one sample or two.
+func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
+	m, path, err := openModel(o.source)
+	if err != nil {
+		return err
+	}
+	var samples []int
+	for _, id := range o.ids {
+		i, err := sampleOf(m, path, id)
+		if err != nil {
+			return err
+		}
+		samples = append(samples, i)
+	}
+	x, err := explanation.New(ctx, m, 0)
+	if err != nil {
+		return err
+	}
+	var said any
+	var text string
+	if len(samples) == 1 {
+		s, err := x.Sample(ctx, samples[0])
+		if err != nil {
+			return err
+		}
+		said, text = s, sampleText(m, s)
+	} else {
+		p, err := x.Pair(ctx, samples[0], samples[1])
+		if err != nil {
+			return err
+		}
+		said, text = p, pairText(p)
+	}
+	if o.json {
+		return printJSON(out, said)
+	}
+	_, err = io.WriteString(out, text)
+	return printing(err)
+}
+
+// sampleOf returns the number of the sample that is called id in the model at path.
+func sampleOf(m *model.Model, path, id string) (int, error) {
+	if i, ok := m.Index(id); ok {
+		return i, nil
+	}
+	if m.IDs == nil {
+		return 0, fmt.Errorf("%s: there is no sample %q; its samples have no ids, so name a row from 0 to %d", path, id, m.Samples()-1)
+	}
+	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, suggest.Among(id, m.IDs))
+}
+
+// page is a text of aligned lines. What comes from files makes no lines of its own.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) {
+	p.WriteString(oneLine(fmt.Sprintf(format, args...)) + "\n")
+}
+
+// item is a line about one thing.
+func (p *page) item(name, format string, args ...any) {
+	p.line("%-14s%s", name, fmt.Sprintf(format, args...))
+}
+
+// rows is a table, after an empty line.
+func (p *page) rows(rows [][]string) {
+	for _, row := range rows {
+		for c := range row {
+			row[c] = oneLine(row[c])
+		}
+	}
+	p.WriteString("\n" + table(rows))
+}
+
+// notes are lines after an empty one.
+func (p *page) notes(notes []string) {
+	if len(notes) > 0 {
+		p.WriteString("\n")
+	}
+	for _, n := range notes {
+		p.line("%s", n)
+	}
+}
+
+// pairText says in words and figures what p says.
+func pairText(p *explanation.Pair) string {
+	var t page
+	a, b := p.A.ID, p.B.ID
+	if p.Together {
+		t.line("samples %s and %s share cluster %d", a, b, p.A.Cluster)
+	} else {
+		t.line("sample %s is in cluster %d, sample %s in cluster %d", a, p.A.Cluster, b, p.B.Cluster)
+	}
+	views(&t, p)
+	if p.Path != nil {
+		t.item("paths", "%s", pathText(p))
+	}
+	if p.CoNeighbours != nil {
+		coNeighbours(&t, p)
+	}
+	switch {
+	case p.Link != nil:
+		t.item("link", "%.3f", *p.Link)
+	case p.CoNeighbours != nil:
+		t.item("link", "none: neither is among the other's most probable neighbours")
+	default:
+		t.item("link", "none: no view has one among the nearest neighbours of the other")
+	}
+	t.item("chain", "%s", chainText(p))
+	return t.String()
+}
+
+// views tables what the views say.
+func views(t *page, p *explanation.Pair) {
+	rows := [][]string{{"view", "similarity", "probability", "log-odds"}}
+	spoken := 0
+	for _, v := range p.Views {
+		rows = append(rows, []string{v.Name, figure("%.4f", v.Similarity), figure("%.3f", v.Probability), figure("%+.2f", v.LogOdds)})
+		if v.Probability != nil {
+			spoken++
+		}
+	}
+	rows = append(rows, []string{"together", "", fmt.Sprintf("%.3f", p.Fused), figure("%+.2f", p.LogOdds)})
+	t.rows(rows)
+	var notes []string
+	for _, v := range p.Views {
+		switch v.State {
+		case explanation.LeftOut:
+			notes = append(notes, leftOut(v.Name))
+		case explanation.Missing:
+			notes = append(notes, lack(v))
+		case explanation.Completed:
+			notes = append(notes, lack(v)+"; what other views tell of it stands in")
+		}
+	}
+	switch {
+	case spoken == 0:
+		notes = append(notes, "the two have no view in common, so nothing speaks for the pair itself")
+	case p.Deciding != "":
+		notes = append(notes, fmt.Sprintf("of the views, %s decides (fusion %v)", p.Deciding, p.Fusion))
+	case p.Fusion == posterior.Pooled && spoken > 1:
+		notes = append(notes, fmt.Sprintf("of each view's own log-odds, 1/sqrt(%d) counts, for %d views speak", spoken, spoken))
+	case p.Fusion == posterior.Asymmetric && spoken > 1:
+		notes = append(notes, "the log-odds of every view but the first are less those of its base rate")
+	}
+	t.notes(notes)
+	t.WriteString("\n")
+}
+
+func leftOut(view string) string {
+	return view + " has no say: it agrees with the other views no more than noise would"
+}
+
+// lack says who lacks the view.
+func lack(v explanation.View) string {
+	if len(v.Lacking) == 1 {
+		return fmt.Sprintf("sample %s lacks %s", v.Lacking[0].ID, v.Name)
+	}
+	return fmt.Sprintf("both samples lack %s", v.Name)
+}
+
+func figure(format string, x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, *x)
+}
+
+func pathText(p *explanation.Pair) string {
+	round := "no sample in between is a neighbour of either"
+	if p.Path.Via != nil {
+		round = fmt.Sprintf("the best way round, by %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Round)
+	}
+	switch {
+	case !p.Path.Kept:
+		return "the fit has kept none for this pair; " + round
+	case p.Path.Raised:
+		return fmt.Sprintf("%.3f -> %.3f: %s", p.Fused, p.Path.Probability, round)
+	}
+	return fmt.Sprintf("leave %.3f as it is: %s", p.Fused, round)
+}
+
+// strongest is how many neighbours, links or places a text lists.
+const strongest = 5
+
+func coNeighbours(t *page, p *explanation.Pair) {
+	c := p.CoNeighbours
+	rank := func(of, other string, rank, list int) string {
+		if rank == 0 {
+			return fmt.Sprintf("%s is not among the %d of %s", other, list, of)
+		}
+		return fmt.Sprintf("%s is number %d of the %d of %s", other, rank, list, of)
+	}
+	t.item("neighbours", "%s; %s", rank(p.A.ID, p.B.ID, c.Ranks[0], c.Lists[0]), rank(p.B.ID, p.A.ID, c.Ranks[1], c.Lists[1]))
+	if len(c.Common) == 0 {
+		t.item("co-neighbours", "none")
+		return
+	}
+	var list []string
+	for _, s := range c.Common[:min(strongest, len(c.Common))] {
+		list = append(list, fmt.Sprintf("%s %.3f", s.ID, s.Share))
+	}
+	if more := len(c.Common) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	t.item("co-neighbours", "%d, with %.3f of the probability that the two give away: %s", len(c.Common), c.Probability, strings.Join(list, ", "))
+}
+
+func chainText(p *explanation.Pair) string {
+	c := p.Chain
+	switch {
+	case c == nil && p.Together:
+		return "none within the cluster"
+	case c == nil:
+		return "none"
+	case len(c.Links) == 1:
+		return "the link itself: no way round is stronger throughout"
+	}
+	var b strings.Builder
+	const shown = 4 // at either end
+	for k, s := range c.Samples {
+		switch from := len(c.Samples) - shown; {
+		case k == shown && k < from:
+			fmt.Fprintf(&b, " - %d more - ", from-k)
+			continue
+		case k > shown && k < from:
+			continue
+		case k > 0 && (k != from || k <= shown):
+			fmt.Fprintf(&b, " -%.2f- ", c.Links[k-1])
+		}
+		b.WriteString(s.ID)
+		if !c.Within {
+			fmt.Fprintf(&b, " (%d)", s.Cluster)
+		}
+	}
+	if !c.Within {
+		b.WriteString("; clusters in brackets")
+	}
+	return fmt.Sprintf("weakest link %.3f: %s", c.Weakest, b.String())
+}
+
+// sampleText says in words and figures what s says.
+func sampleText(m *model.Model, s *explanation.Sample) string {
+	var t page
+	if s.Size == 1 {
+		t.line("sample %s is alone in cluster %d, with confidence %.2f", s.ID, s.Cluster, s.Confidence.Value)
+	} else {
+		t.line("sample %s is in cluster %d (%s), with confidence %.2f", s.ID, s.Cluster, count(s.Size, "sample"), s.Confidence.Value)
+	}
+	places(&t, m, s)
+	own := s.Places[0].Gain
+	if s.Second < 0 {
+		t.item("second", "none: no link leads to another cluster")
+	} else {
+		t.item("second", "cluster %d, %s", s.Second, worth(s.Margin))
+	}
+	if s.Size > 1 {
+		t.item("alone", "%s", worth(own))
+	}
+	c := s.Confidence
+	next := "no other"
+	if c.Cluster >= 0 {
+		next = fmt.Sprintf("%.2f to cluster %d", c.Next, c.Cluster)
+	}
+	t.item("confidence", "%.4f = %.4f (a link to its own is right) x %.4f (lead of %.2f over %s)", c.Value, c.Linked, c.Lead, c.Own, next)
+	if len(s.Links) == 0 {
+		t.item("links", "none")
+		return t.String()
+	}
+	var list []string
+	for _, l := range s.Links[:min(strongest, len(s.Links))] {
+		list = append(list, fmt.Sprintf("%s %.3f", l.ID, l.Probability))
+	}
+	if more := len(s.Links) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	t.item("links", "%s", strings.Join(list, ", "))
+	parts(&t, s)
+	return t.String()
+}
+
+// worth compares a place with the sample's own, which is worth so much more.
+func worth(margin float64) string {
+	if margin < 0 {
+		return fmt.Sprintf("worth %.2f more: its own place is not the best", -margin)
+	}
+	return fmt.Sprintf("worth %.2f less", margin)
+}
+
+// places tables what the clusters are worth.
+func places(t *page, m *model.Model, s *explanation.Sample) {
+	rows := [][]string{{"cluster", "links", "for", "against", "gain"}}
+	for k, p := range s.Places[:min(strongest, len(s.Places))] {
+		name := fmt.Sprint(p.Cluster)
+		if k == 0 {
+			name += " (its own)"
+		}
+		rows = append(rows, []string{name, fmt.Sprint(p.Links), fmt.Sprintf("%.2f", p.For), fmt.Sprintf("%.2f", p.Against), fmt.Sprintf("%.2f", p.Gain)})
+	}
+	t.rows(rows)
+	var notes []string
+	if more := len(s.Places) - strongest; more > 0 {
+		notes = append(notes, "left out: "+count(more, "cluster")+" of less worth")
+	}
+	if r := m.Settings.Partition.Resolution; r > 0 {
+		notes = append(notes, fmt.Sprintf("for: its link probabilities added up; against: what chance would give, times %.3g", r))
+	} else {
+		notes = append(notes, "for and against: log-odds of its links above 1/2, and of those below")
+	}
+	t.notes(notes)
+	t.WriteString("\n")
+}
+
+// parts tables the views' parts in the links.
+func parts(t *page, s *explanation.Sample) {
+	rows := [][]string{{"view", "links", "mean log-odds", "share"}}
+	for _, p := range s.Views {
+		rows = append(rows, []string{p.Name, fmt.Sprint(p.Links), figure("%+.2f", p.LogOdds), percent(p.Share) + "%"})
+	}
+	t.rows(rows)
+	var notes []string
+	for _, p := range s.Views {
+		switch p.State {
+		case explanation.LeftOut:
+			notes = append(notes, leftOut(p.Name))
+		case explanation.Missing:
+			notes = append(notes, fmt.Sprintf("sample %s lacks %s", s.ID, p.Name))
+		}
+	}
+	t.notes(notes)
+}

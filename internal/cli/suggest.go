@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	explanation "github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/suggestion"
+)
+
+type suggestOptions struct {
+	source string
+	output string
+	top    positive
+	json   bool
+}
+
+// questionsFile is the name of the questions in a folder.
+const questionsFile = "questions.csv"
+
+func newSuggestCommand() *cobra.Command {
+	var o suggestOptions
+	cmd := &cobra.Command{
+		Use:   "suggest [flags] OUT",
+		Short: "Say which clusters may be one, or two, and whom to ask about what",
+		Long: `suggest says where a clustering is least sure of itself. OUT is a folder that
+"mvclust fit" has written, or the model.mvclust in it. It lists
+
+  - the pairs of clusters most likely to be one, and the clusters most likely to be
+    two, with the links there are, those that chance would give, and what the
+    views say;
+  - the pairs of samples whose answer by a person, whether they belong together,
+    would settle most: how many samples would have another place, times how open
+    the answer is.
+
+With --output, the pairs are written to questions.csv as well, two ids a line. Move
+the lines whose answer is yes to one file and those whose answer is no to another,
+and they say which samples must be linked and which cannot be.`,
+		Example: `  mvclust suggest mvclust-out
+  mvclust suggest mvclust-out --top 20 -o answers
+  mvclust suggest mvclust-out --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef(cmd, "%d folders are given; name exactly one that \"mvclust fit\" has written", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.source = args[0]
+			return suggestFunc(cmd.Context(), cmd.OutOrStdout(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.output, "output", "o", "", "folder `DIR` for questions.csv, made where it is missing (default no file)")
+	f.Var(&o.top, "top", fmt.Sprintf("`NUMBER` of suggestions of each kind (default %d)", suggestion.DefaultTop))
+	f.BoolVar(&o.json, "json", false, "print all figures as JSON")
+	return cmd
+}
+
+// suggestFunc prints the suggestions and writes the questions.
+func suggestFunc(ctx context.Context, out io.Writer, o suggestOptions) error {
+	var dir *folder
+	if o.output != "" {
+		var err error
+		if dir, err = openFolder(ctx, o.output); err != nil {
+			return err
+		}
+		defer dir.close()
+	}
+	m, path, err := openModel(o.source)
+	if err != nil {
+		return err
+	}
+	s, err := suggestion.Find(ctx, m, suggestion.Settings{Top: int(min(o.top, math.MaxInt32))}, 0)
+	if err != nil {
+		return err
+	}
+	if dir != nil {
+		if err := dir.spare(questionsFile, []string{path}); err != nil {
+			return err
+		}
+		err := dir.stage(ctx, questionsFile, func(w io.Writer) error { return writeQuestions(w, s.Questions) })
+		if err != nil {
+			return err
+		}
+		if err := dir.commit(); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return printJSON(out, s)
+	}
+	text := suggestionText(m, s)
+	if dir != nil {
+		text += fmt.Sprintf("\nthe pairs are in %s\n", filepath.Join(filepath.Clean(o.output), questionsFile))
+	}
+	_, err = io.WriteString(out, text)
+	return printing(err)
+}
+
+// writeQuestions writes the pairs without a header, as files of constraints have them.
+func writeQuestions(w io.Writer, questions []suggestion.Question) error {
+	c := csv.NewWriter(w)
+	for _, q := range questions {
+		if err := c.Write([]string{q.A.ID, q.B.ID}); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// suggestionText says in words and figures what s suggests.
+func suggestionText(m *model.Model, s *suggestion.Suggestions) string {
+	var t page
+	t.line("%s in %s", count(m.Samples(), "sample"), count(m.Clusters(), "cluster"))
+	head := []string{"pull", "links", "weight", "by chance", "strongest link", "most said by"}
+	rows := [][]string{append([]string{"may be one", "sizes"}, head...)}
+	for _, x := range s.Merges {
+		rows = append(rows, append([]string{
+			fmt.Sprintf("clusters %d, %d", x.A.Cluster, x.B.Cluster), fmt.Sprintf("%d + %d", x.A.Size, x.B.Size),
+		}, between(m, x.Pull, &x.Evidence)...))
+	}
+	suggested(&t, rows, "no two clusters are linked")
+	rows = [][]string{append([]string{"may be two", "sizes"}, head...)}
+	for _, x := range s.Splits {
+		rows = append(rows, append([]string{
+			fmt.Sprintf("cluster %d", x.Cluster), fmt.Sprintf("%d + %d", x.Halves[0].Size, x.Halves[1].Size),
+		}, between(m, x.Pull, &x.Evidence)...))
+	}
+	suggested(&t, rows, "no cluster is large enough to be two")
+	rows = [][]string{{"to ask", "do they belong together?", "yes", "samples", "value"}}
+	for _, q := range s.Questions {
+		about := map[suggestion.Kind]string{
+			suggestion.OfMerge:  fmt.Sprintf("clusters %d, %d", q.A.Cluster, q.B.Cluster),
+			suggestion.OfSplit:  fmt.Sprintf("halves of cluster %d", q.A.Cluster),
+			suggestion.OfSample: fmt.Sprintf("%s in cluster %d", q.A.ID, q.A.Cluster),
+		}[q.About]
+		rows = append(rows, []string{about, q.A.ID + " - " + q.B.ID, fmt.Sprintf("%.2f", q.Yes), fmt.Sprint(q.Samples), fmt.Sprintf("%.1f", q.Value)})
+	}
+	suggested(&t, rows, "there is nothing to ask")
+	t.WriteString("\n")
+	t.line("pull, yes: what speaks for one cluster, of all that speaks; even at 0.5")
+	return t.String()
+}
+
+// suggested tables rows, or says that there are none.
+func suggested(t *page, rows [][]string, none string) {
+	if len(rows) == 1 {
+		t.WriteString("\n" + none + "\n")
+		return
+	}
+	t.rows(rows)
+}
+
+// between tells of a pull and the evidence for it.
+func between(m *model.Model, pull float64, e *suggestion.Evidence) []string {
+	chance, link, by := "-", "-", "-"
+	if m.Settings.Partition.Resolution > 0 {
+		chance = fmt.Sprintf("%.1f", e.Expected)
+	}
+	if len(e.Strongest) > 0 {
+		l := e.Strongest[0]
+		link = fmt.Sprintf("%s - %s %.2f", l.A.ID, l.B.ID, l.Probability)
+	}
+	var most *explanation.Part
+	for k := range e.Views {
+		if v := &e.Views[k]; v.LogOdds != nil && (most == nil || *v.LogOdds > *most.LogOdds) {
+			most = v
+		}
+	}
+	if most != nil {
+		by = fmt.Sprintf("%s %+.2f", most.Name, *most.LogOdds)
+	}
+	return []string{fmt.Sprintf("%.2f", pull), fmt.Sprint(e.Links), fmt.Sprintf("%.1f", e.Weight), chance, link, by}
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+// Part is Spaces for some of the samples alone, and takes time and memory for these alone:
+// sample k of its spaces is samples[k]. What two samples have for a similarity does not
+// depend on which others are asked for. The only error is the context's own, for a valid
+// model.
+func (m *Model) Part(ctx context.Context, samples []int, threads int) ([]*similarity.Space, error) {
+	spaces := make([]*similarity.Space, len(m.Views))
+	for at, v := range m.Views {
+		rows, roots := v.part(samples)
+		scaled, err := v.Scaler.Apply(ctx, rows, threads)
+		if err != nil {
+			return nil, err
+		}
+		s, err := similarity.Part(ctx, scaled, v.Metric, threads)
+		if err != nil {
+			return nil, err
+		}
+		if roots != nil {
+			s = s.WithRoots(roots)
+		}
+		if v.LeftOut {
+			s = s.Emptied()
+		}
+		spaces[at] = s
+	}
+	return spaces, nil
+}
+
+// part copies the rows and roots of some samples.
+func (v *View) part(samples []int) (rows *view.View, roots []float32) {
+	rows = &view.View{
+		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims,
+		Data: make([]float32, 0, len(samples)*v.Rows.Dims), Present: make([]bool, len(samples)),
+	}
+	for k, i := range samples {
+		rows.Data = append(rows.Data, v.Rows.Row(i)...)
+		rows.Present[k] = v.Rows.Has(i)
+		if v.Roots != nil {
+			roots = append(roots, v.Roots[i])
+		}
+	}
+	return rows, roots
+}
+
+// Index returns the number of the sample that is called id, and whether there is one.
+func (m *Model) Index(id string) (int, bool) {
+	if m.IDs == nil {
+		i, err := strconv.Atoi(id)
+		return i, err == nil && i >= 0 && i < m.Samples() && strconv.Itoa(i) == id
+	}
+	i := slices.Index(m.IDs, id)
+	return i, i >= 0
+}

@@ -1,0 +1,82 @@
+package partition
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Moving a sample changes the objective by the difference of the gains.
+func TestPlaces(t *testing.T) {
+	for kind, weight := range kinds {
+		r := rand.New(rand.NewPCG(8, 2))
+		for run := range 60 {
+			n := 2 + r.IntN(30)
+			g := random(t, r, n, r.Float64(), weight)
+			labels := make([]int, n)
+			for i := range labels {
+				labels[i] = r.IntN(1 + n/3)
+			}
+			labels = Number(labels)
+			set := Settings{Clip: 0.05}
+			if run%2 == 0 {
+				set.Resolution = drawResolution(r)
+			}
+			objective := func(labels []int) float64 {
+				if set.Resolution > 0 {
+					return modularity(g, labels, set.Resolution)
+				}
+				return loss(g, labels, set.Clip)
+			}
+			places, err := NewPlaces(t.Context(), g, labels, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := objective(labels)
+			alone := slices.Max(labels) + 1
+			for i := range n {
+				list := places.Of(i)
+				index, _ := g.Of(i)
+				links := 0
+				for k, x := range append(list, Place{Cluster: alone}) {
+					links += x.Links
+					if math.Abs(x.For-x.Against-x.Gain) > tolerance || x.For < 0 || x.Against < 0 {
+						t.Fatalf("%s, run %d: the place %+v does not add up", kind, run, x)
+					}
+					if k == 0 && x.Cluster != labels[i] || k > 1 && k < len(list) && x.Gain > list[k-1].Gain {
+						t.Fatalf("%s, run %d: the places of sample %d are %+v", kind, run, i, list)
+					}
+					moved := slices.Clone(labels)
+					moved[i] = x.Cluster
+					if got := objective(moved) - before; math.Abs(got-(list[0].Gain-x.Gain)) > tolerance {
+						t.Fatalf("%s, run %d: moving sample %d to %d changes the objective by %v, not %v", kind, run, i, x.Cluster, got, list[0].Gain-x.Gain)
+					}
+				}
+				if links != len(index) {
+					t.Fatalf("%s, run %d: sample %d has %d links, not %d", kind, run, i, links, len(index))
+				}
+			}
+		}
+	}
+}
+
+func TestPlacesErrors(t *testing.T) {
+	g := random(t, rand.New(rand.NewPCG(1, 1)), 4, 1, kinds["distinct"])
+	for want, labels := range map[string][]int{"3 labels": {0, 0, 0}, "label -1": {0, -1, 0, 0}} {
+		if _, err := NewPlaces(t.Context(), g, labels, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := NewPlaces(t.Context(), g, make([]int, 4), Settings{Clip: 7}); err == nil {
+		t.Error("a clip of 7 is accepted")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := NewPlaces(ctx, g, make([]int, 4), Settings{Resolution: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,308 @@
+// Package profile describes clusters: how large and how tightly bound they are, which
+// samples stand for them, which may not belong to them, and which other clusters they
+// would be merged with next.
+package profile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/partition"
+)
+
+// Settings steer the description. The zero value gives the defaults.
+type Settings struct {
+	// Members bounds the members that are listed as central, and those that are listed
+	// as uncertain. 0 stands for DefaultMembers.
+	Members int
+	// Merges bounds the clusters that are listed as likely to be merged with. 0 stands
+	// for DefaultMerges.
+	Merges int
+	// Resolution is that of the partition: partition.Settings.Resolution, with 0 for
+	// Eq. pi_loss.
+	Resolution float64
+	// Clip is that of the partition, partition.Settings.Clip. 0 stands for
+	// partition.DefaultClip.
+	Clip float64
+}
+
+// Defaults of Settings.
+const (
+	DefaultMembers = 5
+	DefaultMerges  = 3
+)
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	return option.First(
+		option.Default("members", &s.Members, DefaultMembers, 1, math.MaxInt32),
+		option.Default("merges", &s.Merges, DefaultMerges, 1, math.MaxInt32),
+		option.Default("resolution", &s.Resolution, 0, 0, 1e12),
+		option.Default("edge-clip", &s.Clip, partition.DefaultClip, 1e-12, 0.49),
+	)
+}
+
+// Cluster describes a cluster. P are the weights of the graph's edges, its links.
+type Cluster struct {
+	// Size is the number of members.
+	Size int `json:"size"`
+	// Cohesion says, in [0, 1], how much of what binds the members binds them to each
+	// other. It is the mean over the members i of
+	//
+	//	(sum of P over the links of i into the cluster) / (sum of P over all links of i),
+	//
+	// where a member without links, or with none but of weight 0, counts 0.
+	Cohesion float64 `json:"cohesion"`
+	// Confidence is the mean confidence of the members.
+	Confidence float64 `json:"mean_confidence"`
+	// Central holds the members with the largest sums of P over their links into the
+	// cluster, the largest first.
+	Central []int `json:"central"`
+	// Uncertain holds the members of the least confidence, the least first.
+	Uncertain []int `json:"uncertain"`
+	// Merges holds the clusters that this one is linked to, those with the largest Pull
+	// first.
+	Merges []Merge `json:"merges"`
+}
+
+// Merge says how near two clusters are to being one.
+type Merge struct {
+	// Cluster is the number of the other cluster.
+	Cluster int `json:"cluster"`
+	// Pull says, in [0, 1], how far the links between the clusters A and B speak for
+	// merging them. With a Resolution γ it is
+	//
+	//	W / (W + γ D(A) D(B) / D),
+	//
+	// with W the sum of P over the links between A and B, D(A) the sum over A's members
+	// of all that links them, and D that over all samples: what speaks for a merge over
+	// what speaks for and against. At 1/2 modularity does not change; W / (its
+	// counterpart) is the share of γ at which they would be one.
+	//
+	// Without one, it is the pooled probability of the links between A and B,
+	//
+	//	1 / (1 + exp(-mean of log(P / (1 - P)))),
+	//
+	// with P clipped as Eq. pi_loss has it, where links that are missing to as many as
+	// the smaller of A and B has members count with the least P. Above 1/2, a merge
+	// lowers Eq. pi_loss.
+	Pull float64 `json:"pull"`
+}
+
+// Describe describes the clusters of the samples of g, whose links are what labels and
+// confidence were found by: the refined graph of a run. labels holds the cluster of every
+// sample, numbered from 0, and confidence how sure each is. Ties go to the lower number.
+//
+// It goes through the edges once, and holds a few numbers per sample, and two per
+// cluster and thread. The result does not depend on threads; 0 stands for GOMAXPROCS. It
+// is an error if a setting is out of range, if g, labels and confidence are not of the
+// same samples, if a label is not a number of a cluster, or if ctx is done.
+func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set Settings, threads int) ([]Cluster, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	if err := check(g, labels, confidence); err != nil {
+		return nil, err
+	}
+	d, err := newDescriber(ctx, g, labels, confidence, set, threads)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Cluster, d.clusters())
+	rooms := make([]room, parallel.Threads(threads))
+	err = parallel.Blocks(ctx, threads, len(out), 1, func(worker, c, _ int) {
+		r := &rooms[worker]
+		if r.between == nil {
+			r.between, r.links = make([]float64, len(out)), make([]int32, len(out))
+		}
+		out[c] = d.describe(c, r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// check reports input that is not of one set of samples.
+func check(g *graph.Graph, labels []int, confidence []float64) error {
+	n := g.Samples()
+	if len(labels) != n || len(confidence) != n {
+		return fmt.Errorf("there are %d labels and %d confidences for a graph of %d samples; give one of each per sample", len(labels), len(confidence), n)
+	}
+	for i, l := range labels {
+		if l < 0 || l >= n {
+			return fmt.Errorf("sample %d (counted from 0) has the label %d; number the clusters of %d samples from 0 to %d at most, as partition.Number does", i, l, n, n-1)
+		}
+	}
+	return nil
+}
+
+// describer has what describing one cluster needs to know of all.
+type describer struct {
+	ctx        context.Context
+	g          *graph.Graph
+	set        Settings
+	labels     []int
+	confidence []float64
+	members    []int32 // of cluster c, from start[c] to start[c+1], ascending
+	start      []int
+	degree     []float64 // by sample: the sum of P over its links
+	mass       []float64 // by cluster: the sum of its members' degrees
+	all        float64   // the sum of all degrees
+}
+
+// room is scratch space, by cluster.
+type room struct {
+	between []float64
+	links   []int32
+	touched []int32
+}
+
+func newDescriber(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set Settings, threads int) (*describer, error) {
+	n := len(labels)
+	d := &describer{ctx: ctx, g: g, set: set, labels: labels, confidence: confidence, degree: make([]float64, n)}
+	err := parallel.Blocks(ctx, threads, n, 4096, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			_, weight := g.Of(i)
+			for _, p := range weight {
+				d.degree[i] += float64(p)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.start = make([]int, 1, n+1)
+	for _, l := range labels {
+		for len(d.start) < l+2 {
+			d.start = append(d.start, 0)
+		}
+		d.start[l+1]++
+	}
+	for c := range d.clusters() {
+		d.start[c+1] += d.start[c]
+	}
+	d.members, d.mass = make([]int32, n), make([]float64, d.clusters())
+	fill := slices.Clone(d.start)
+	for i, l := range labels {
+		d.members[fill[l]] = int32(i)
+		fill[l]++
+		d.mass[l] += d.degree[i]
+		d.all += d.degree[i]
+	}
+	return d, nil
+}
+
+func (d *describer) clusters() int { return len(d.start) - 1 }
+
+func (d *describer) size(c int) int { return d.start[c+1] - d.start[c] }
+
+// describe describes cluster c.
+func (d *describer) describe(c int, r *room) Cluster {
+	members := d.members[d.start[c]:d.start[c+1]]
+	out := Cluster{Size: len(members), Central: []int{}, Uncertain: []int{}, Merges: []Merge{}}
+	if len(members) == 0 {
+		return out
+	}
+	within := make([]float64, len(members))
+	for at, i := range members {
+		if at%1024 == 0 && d.ctx.Err() != nil {
+			return out
+		}
+		within[at] = d.sum(c, int(i), r)
+		if within[at] > 0 {
+			out.Cohesion += min(1, within[at]/d.degree[i])
+		}
+		out.Confidence += d.confidence[i]
+	}
+	out.Cohesion /= float64(len(members))
+	out.Confidence /= float64(len(members))
+	out.Central = first(members, d.set.Members, func(at int) float64 { return -within[at] })
+	out.Uncertain = first(members, d.set.Members, func(at int) float64 { return d.confidence[members[at]] })
+	out.Merges = d.merges(c, r)
+	return out
+}
+
+// sum adds the links of member i of cluster c to those between c and others, and returns
+// the sum of P over those within c.
+func (d *describer) sum(c, i int, r *room) (within float64) {
+	index, weight := d.g.Of(i)
+	for e, j := range index {
+		other := d.labels[j]
+		p := float64(weight[e])
+		if other == c {
+			within += p
+			continue
+		}
+		if r.links[other] == 0 {
+			r.touched = append(r.touched, int32(other))
+		}
+		r.links[other]++
+		if d.set.Resolution > 0 {
+			r.between[other] += p
+		} else {
+			r.between[other] += d.odds(p)
+		}
+	}
+	return within
+}
+
+// odds returns the log-odds of a clipped probability.
+func (d *describer) odds(p float64) float64 {
+	p = min(max(p, d.set.Clip), 1-d.set.Clip)
+	return math.Log(p / (1 - p))
+}
+
+// merges returns the clusters that c is linked to, and clears r.
+func (d *describer) merges(c int, r *room) []Merge {
+	all := make([]Merge, 0, len(r.touched))
+	for _, other := range r.touched {
+		all = append(all, Merge{int(other), d.pull(c, int(other), r.between[other], int(r.links[other]))})
+		r.between[other], r.links[other] = 0, 0
+	}
+	r.touched = r.touched[:0]
+	slices.SortFunc(all, func(a, b Merge) int {
+		return cmp.Or(cmp.Compare(b.Pull, a.Pull), a.Cluster-b.Cluster)
+	})
+	return slices.Clone(all[:min(len(all), d.set.Merges)])
+}
+
+// pull is Merge.Pull of clusters a and b with so many links between them.
+func (d *describer) pull(a, b int, between float64, links int) float64 {
+	if d.set.Resolution > 0 {
+		if between <= 0 {
+			return 0
+		}
+		return between / (between + d.set.Resolution*d.mass[a]*d.mass[b]/d.all)
+	}
+	missing := max(0, min(d.size(a), d.size(b))-links)
+	mean := (between + float64(missing)*d.odds(0)) / float64(links+missing)
+	return 1 / (1 + math.Exp(-mean))
+}
+
+// first returns the at most n members with the least values, least first.
+func first(members []int32, n int, value func(at int) float64) []int {
+	var best []int // places among members
+	for at := range members {
+		x := value(at)
+		if len(best) == n && !(x < value(best[n-1])) {
+			continue
+		}
+		to := len(best)
+		for to > 0 && x < value(best[to-1]) {
+			to--
+		}
+		best = slices.Insert(best, to, at)
+		best = best[:min(len(best), n)]
+	}
+	for k, at := range best {
+		best[k] = int(members[at])
+	}
+	return best
+}
