@@ -39,7 +39,7 @@ func (u *update) choose() ([]int, error) {
 			apart, present = d, c.Score
 		}
 	}
-	if math.IsInf(apart, 1) || best.Score < better*present {
+	if math.IsInf(apart, 1) || best.Score <= better*present {
 		return nil, nil
 	}
 	set.Neighbours, set.Refinement.Neighbours, set.Partition.Resolution = best.Neighbours, best.Neighbours, best.Resolution

@@ -190,6 +190,26 @@ func TestRealHandwrittenUpdate(t *testing.T) {
 	}
 }
 
+// Granularity that was chosen is looked at again when a tenth of the samples has come, and
+// one that was asked for is not.
+func TestUpdateLooksAgain(t *testing.T) {
+	set := made(t, synth.Config{Samples: 500, Classes: 8, Dims: []int{20}, Noise: []float64{0.5}})
+	for name, opt := range map[string]mvclust.Options{
+		"chosen": {}, "asked for": {Neighbours: 20}, "paper": presets["paper"],
+	} {
+		m := fitted(t, take(set.Views, span(0, 400)), opt)
+		few, _ := updated(t, m, take(set.Views, span(400, 420)), 0)
+		more, _ := updated(t, few, take(set.Views, span(420, 450)), 0)
+		got, want := []int{m.Settings.Chosen, few.Settings.Chosen, more.Settings.Chosen}, []int{0, 0, 0}
+		if name == "chosen" {
+			want = []int{400, 400, 450}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: chosen when there were %v samples, want %v", name, got, want)
+		}
+	}
+}
+
 func TestUpdateRefuses(t *testing.T) {
 	set := made(t, synth.Config{Samples: 60, Classes: 3, Dims: []int{4, 5}})
 	m := fitted(t, take(set.Views, span(0, 50)), mvclust.Options{})
