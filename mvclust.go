@@ -17,6 +17,9 @@
 // agreement tells views from noise, and package granularity how many neighbours to look
 // at and how fine the clusters are to be.
 //
+// What is known of pairs of samples, that they belong together or do not, is honoured where
+// Options.Constraints say it: package constraint.
+//
 // Every stage is usable on its own. Package score compares a partition with the
 // truth, package synth makes data to try things on.
 package mvclust
@@ -31,6 +34,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust/agreement"
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
@@ -135,7 +139,8 @@ type Timing struct {
 // is so near to chance that it depends on the samples drawn whether Auto leaves it out.
 //
 // The errors of Fit are *InputError for unusable views, *OptionError for unusable
-// options, whatever Options.Learner returns, and the context's own when ctx is done,
+// options, *constraint.Error for constraints that cannot be honoured, whatever
+// Options.Learner returns, and the context's own when ctx is done,
 // which Fit heeds within a second on up to some ten million pairs.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	r, err := newRun(ctx, views, opt)
@@ -165,6 +170,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if fused, err = r.constrain(fused); err != nil {
+		return nil, err
+	}
 	found, err := r.cluster(fused)
 	if err != nil {
 		return nil, err
@@ -180,8 +188,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 type run struct {
 	ctx   context.Context
 	views []*View
-	opt   Options // resolved
-	order []int   // number -> sample of the views
+	opt   Options           // resolved
+	order []int             // number -> sample of the views
+	known *constraint.Known // by the samples of the views
 	costs costs
 	trace Trace
 
@@ -201,7 +210,11 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if opt.Consume && shared(views) {
 		return nil, option.Errorf("consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
 	}
-	r := &run{ctx: ctx, views: views, opt: opt, costs: estimate(opt, views)}
+	known, err := opt.Constraints.Resolve(n)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{ctx: ctx, views: views, opt: opt, known: known, costs: estimate(opt, views)}
 	if r.opt.Order == nil {
 		r.opt.Order = r.random(orderStream).Perm(n)
 	}
@@ -567,6 +580,7 @@ func (r *run) cluster(fused *graph.Graph) (*clustering, error) {
 func (r *run) choose(fused *graph.Graph) (*clustering, error) {
 	var found *granularity.Result
 	set := r.opt.granularity()
+	set.Partition.Known = r.known
 	err := r.stage(StageChoose, set.Steps(fused.Samples()), func(progress func(int)) (err error) {
 		found, err = granularity.Search(r.ctx, fused, set, r.opt.Threads, progress)
 		return err
@@ -586,6 +600,10 @@ func (r *run) refine(fused *graph.Graph) (*clustering, error) {
 	found := &clustering{}
 	err := r.stage(StageRefine, r.opt.Refinement.Steps()*fused.Samples(), func(progress func(int)) (err error) {
 		found.refined, found.near, err = refine.Graph(r.ctx, fused, r.opt.Refinement, r.opt.Threads, progress)
+		if err != nil {
+			return err
+		}
+		found.refined, err = r.known.Spread(r.ctx, found.refined, r.opt.Threads)
 		return err
 	})
 	return found, err
@@ -594,8 +612,10 @@ func (r *run) refine(fused *graph.Graph) (*clustering, error) {
 func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 	r.trace.Edges = refined.Edges()
 	var found *partition.Result
-	err := r.stage(StagePartition, r.opt.Partition.Steps(), func(progress func(int)) (err error) {
-		found, err = partition.Find(r.ctx, refined, r.opt.Partition, r.random(partitionStream), progress)
+	set := r.opt.Partition
+	set.Known = r.known
+	err := r.stage(StagePartition, set.Steps(), func(progress func(int)) (err error) {
+		found, err = partition.Find(r.ctx, refined, set, r.random(partitionStream), progress)
 		return err
 	})
 	return found, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -60,6 +61,9 @@ type Options struct {
 	// Partition steers the search for the clusters. Under Auto, a Resolution of 0 leaves
 	// it to package granularity.
 	Partition partition.Settings
+	// Constraints are what is known of pairs of samples, by their numbers in the views.
+	// All are honoured, and those that contradict each other are a *constraint.Error.
+	Constraints constraint.Set
 	// Seed decides all that is drawn at random.
 	Seed uint64
 	// Order decides ties and moves: it holds every sample once, the earlier

@@ -61,6 +61,7 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	if !o.Consume {
 		refine += rows
 	}
+	refine += o.constraintFootprint(n, pairs)
 	return max(rows+max(neighbours, union, learn, fuse), refine) + n*(48+16*views) + fixed, nil
 }
 

@@ -119,3 +119,39 @@ func withoutQuarters(views []*mvclust.View, seed uint64) []*mvclust.View {
 	}
 	return out
 }
+
+// TestRealDataConstraints gives 200 random pairs of which it is known whether they are of one
+// class. They raise the mean over the seeds, by at least so many points.
+func TestRealDataConstraints(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		opt   mvclust.Options
+		floor float64
+	}{
+		{"MSRC", mvclust.Options{}, 5},
+		{"MSRC", mvclust.Options{Preset: mvclust.Paper, Neighbours: 30}, 5},
+		{"ORL", mvclust.Options{}, 0.2},
+		{"ORL", mvclust.Options{Preset: mvclust.Paper, Neighbours: 10}, 0.2},
+	} {
+		t.Run(fmt.Sprint(c.name, " ", c.opt.Preset), func(t *testing.T) {
+			views, truth := realData(t, c.name, nil)
+			const draws = 10
+			mean := 0.0
+			for seed := range uint64(draws) {
+				opt := c.opt
+				opt.Seed = seed
+				before := compare(t, truth, fit(t, views, opt).Labels)
+				opt.Constraints = drawConstraints(truth, 200, seed)
+				got := fit(t, views, opt)
+				wantHonoured(t, opt.Constraints, got.Labels)
+				after := compare(t, truth, got.Labels)
+				t.Logf("ARI %.2f -> %.2f, %d must-links, %d cannot-links", ari(before), ari(after), len(opt.Constraints.MustLink), len(opt.Constraints.CannotLink))
+				mean += (ari(after) - ari(before)) / draws
+			}
+			t.Logf("mean rise of the ARI %.2f", mean)
+			if !(mean >= c.floor) {
+				t.Errorf("the ARI rises by %.2f on the mean, want at least %v", mean, c.floor)
+			}
+		})
+	}
+}

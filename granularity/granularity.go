@@ -66,8 +66,12 @@ type Candidate struct {
 	// random walk between nearest neighbours: 1 less the map equation over its value for
 	// a single cluster. It is below 0 where the clusters cut more than they join.
 	Compression float64 `json:"compression"`
-	// Score is (Plateau x Agreement)^2.5 x Compression, all at least 0; and 0 for a
-	// single cluster, and where there are more than half as many as samples.
+	// Strain is the share, of the pairs of samples that are known not to be together, of
+	// those that would be if the clusters could be merged all the same; 0 where nothing is
+	// known.
+	Strain float64 `json:"strain,omitempty"`
+	// Score is (Plateau x Agreement x (1 - Strain))^2.5 x Compression, all at least 0; and 0
+	// for a single cluster, and where there are more than half as many as samples.
 	Score float64 `json:"score"`
 
 	labels []int32
@@ -127,7 +131,7 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 		}
 	}
 	best := &r.Candidates[r.Best]
-	if r.Graph, err = near.CoNeighbours(ctx, best.Neighbours, threads); err != nil {
+	if r.Graph, err = set.refined(ctx, near, best.Neighbours, threads); err != nil {
 		return nil, err
 	}
 	series, err := set.series(ctx, r.Graph, plan)
@@ -147,7 +151,7 @@ const walked = 10
 // row finds the partitions with one number of neighbours.
 func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, at int, row []Candidate, tick func(int)) error {
 	k := p.neighbours[at]
-	refined, err := near.CoNeighbours(ctx, k, 1)
+	refined, err := s.refined(ctx, near, k, 1)
 	if err != nil {
 		return err
 	}
@@ -156,10 +160,19 @@ func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, 
 		return err
 	}
 	random := func(resolution float64) *rand.Rand { return s.random(k, resolution) }
-	return series.Each(ctx, p.resolutions, random, func(c int, labels []int32, clusters int) {
-		row[c] = Candidate{Neighbours: k, Resolution: p.resolutions[c], Clusters: clusters, labels: labels}
+	return series.Each(ctx, p.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
+		row[c] = Candidate{Neighbours: k, Resolution: p.resolutions[c], Clusters: clusters, Strain: strain, labels: labels}
 		tick(1)
 	})
+}
+
+// refined returns the graph that is partitioned, with what is known of pairs told around.
+func (s Settings) refined(ctx context.Context, near *refine.Neighbourhoods, k, threads int) (*graph.Graph, error) {
+	g, err := near.CoNeighbours(ctx, k, threads)
+	if err != nil {
+		return nil, err
+	}
+	return s.Partition.Known.Spread(ctx, g, threads)
 }
 
 // series is that of one refined graph.

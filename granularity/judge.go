@@ -53,7 +53,7 @@ func judge(ctx context.Context, walk *graph.Graph, candidates []Candidate, width
 		}
 		// One cluster, or hardly any two samples together, is no answer.
 		if c.Clusters > 1 && c.Clusters <= n/2 {
-			stable := max(0, c.Plateau) * max(0, c.Agreement)
+			stable := max(0, c.Plateau) * max(0, c.Agreement) * (1 - c.Strain)
 			c.Score = math.Pow(stable, sternness) * max(0, c.Compression)
 		}
 	})

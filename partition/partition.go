@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
 )
@@ -27,6 +28,9 @@ type Settings struct {
 	// Clip keeps a probability within [Clip, 1-Clip], so that one edge cannot
 	// outweigh all others. 0 stands for DefaultClip.
 	Clip float64 `json:"clip"`
+	// Known is what is known of pairs of samples, by the numbers of the graph; every
+	// partition honours it. nil stands for nothing. Fit sets it.
+	Known *constraint.Known `json:"-"`
 }
 
 // Defaults of Settings.
@@ -46,12 +50,17 @@ func (s *Settings) Resolve() error {
 }
 
 // Steps returns how many sweeps Find makes at most: over the samples, and, as often as
-// it climbs, over the clusters of every higher level and over the samples once more.
+// it climbs, over the clusters of every higher level and over the samples once more; and
+// all of that three times where something is to be kept apart.
 func (s Settings) Steps() int {
+	steps := s.Sweeps
 	if s.Levels > 1 {
-		return s.Sweeps * (1 + cycles*s.Levels)
+		steps *= 1 + cycles*s.Levels
 	}
-	return s.Sweeps
+	if tokensOf(s.Known).offsets != nil {
+		steps *= 3
+	}
+	return steps
 }
 
 // Sweep is one pass over the samples or, on higher levels, over clusters.
@@ -90,34 +99,51 @@ type Result struct {
 // or without, γ times the weight expected of it, d(i) d(j) / (sum of all d), where d is
 // the sum of a sample's weights. So there a missing edge speaks against a pair.
 //
+// What is Known is honoured throughout: samples that must be together are one node, and no
+// move brings together what cannot be. A component for itself honours everything, so there is
+// always such a partition.
+//
 // progress, if not nil, is called after every sweep with their number so far.
 func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
 	f := &finder{ctx: ctx, set: set, random: random, progress: progress}
-	nodes, err := edgesOf(ctx, g, set)
+	samples, err := edgesOf(ctx, g, set)
 	if err != nil {
 		return nil, err
 	}
-	return f.settle(singletons(nodes))
+	base := components(samples, set.Known)
+	return f.settle(singletons(base.nodes), base)
 }
 
-// settle moves samples, and then clusters and samples again, while samples move.
-func (f *finder) settle(samples *state) (*Result, error) {
-	if _, err := f.descend(0, samples); err != nil {
+// settle finds the clusters from a partition on. base has the nodes that samples are.
+func (f *finder) settle(samples *state, base *level) (*Result, error) {
+	if err := f.rise(samples); err != nil {
 		return nil, err
+	}
+	samples, err := f.freed(samples)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
+}
+
+// rise moves samples, and then clusters and samples again, while samples move.
+func (f *finder) rise(samples *state) error {
+	if _, err := f.descend(0, samples); err != nil {
+		return err
 	}
 	for range cycles {
 		moves, err := f.climb(samples)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if moves == 0 {
 			break
 		}
 	}
-	return &Result{Number(samples.label), f.sweeps}, nil
+	return nil
 }
 
 // cycles bounds how often samples are moved again after clusters were.
@@ -206,6 +232,8 @@ type edges struct {
 	// is nil where they do not.
 	degree []float64
 	rate   float64
+
+	tokens tokens
 }
 
 // edgesOf returns the edges between the samples of g.
@@ -231,6 +259,7 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 	if all > 0 {
 		e.rate = set.Resolution / all
 	}
+	e.tokens = tokensOf(set.Known)
 	return e, nil
 }
 
@@ -251,6 +280,7 @@ type state struct {
 	loss    float64   // the objective, carried along with the moves
 	size    []int32   // cluster -> nodes
 	mass    []float64 // cluster -> degrees of its nodes, where nodes have any
+	taken   claims    // the tokens that the clusters hold
 	free    []int32   // clusters that have become empty
 	joining []float64 // scratch, by cluster: the sum of a node's costs to it
 	touched []int32   // scratch: clusters in joining
@@ -266,6 +296,7 @@ func singletons(e *edges) *state {
 	for i := range n {
 		s.label[i], s.stale[i], s.size[i] = int32(i), true, 1
 	}
+	s.taken = s.tokens.claims(s.label)
 	return s
 }
 
@@ -289,6 +320,7 @@ func (s *state) assign(label []int32, loss float64) {
 			s.free = append(s.free, int32(c))
 		}
 	}
+	s.taken = s.tokens.claims(s.label)
 	s.loss = loss
 }
 
@@ -318,6 +350,10 @@ func (s *state) move(i int) bool {
 			x += degree * s.mass[c]
 		}
 		if x < least || x == least && best != own && c < best {
+			if s.taken.bar(s.tokens.of(i), c) {
+				s.stale[i] = true // what bars it may leave
+				continue
+			}
 			best, least = c, x
 		}
 	}
@@ -331,6 +367,8 @@ func (s *state) move(i int) bool {
 		return false
 	}
 	s.label[i] = best
+	s.taken.drop(s.tokens.of(i), own)
+	s.taken.take(s.tokens.of(i), best)
 	s.loss += least - stay
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 		s.stale[s.to[e]] = true
@@ -419,7 +457,9 @@ func (s *state) collapse(number []int32) *edges {
 		}
 		for _, i := range members[start[c]:start[c+1]] {
 			s.sum(int(i))
+			out.tokens.add(s.tokens.of(int(i)))
 		}
+		out.tokens.end(s.tokens)
 		for _, d := range s.touched {
 			// A sum that passed through 0 is listed again.
 			if cost := s.joining[d]; int(d) != c && cost != 0 {

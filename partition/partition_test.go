@@ -753,8 +753,8 @@ func TestSettings(t *testing.T) {
 		set  Settings
 		want string // the error, or the resolved settings
 	}{
-		{Settings{}, "{20 1 0 0.01}"},
-		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0 0.02}"},
+		{Settings{}, "{20 1 0 0.01 <nil>}"},
+		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0 0.02 <nil>}"},
 		{Settings{Sweeps: -1}, "sweeps: -1 is not between 1 and 1000000"},
 		{Settings{Sweeps: 1_000_001}, "sweeps: 1000001 is not between 1 and 1000000"},
 		{Settings{Levels: -1}, "levels: -1 is not between 1 and 100"},

@@ -12,12 +12,13 @@ import (
 // marks want to move at first, and only clusters that have such samples, or have had them,
 // are moved as wholes; others follow where what they have edges to has moved. Nothing
 // happens where nothing is marked. labels holds the cluster of every sample, at least 0,
-// or -1 for one that is alone in a new one. It returns the labels as Result has them, and
-// reports progress, as Find does.
+// or -1 for one that is alone in a new one. What is Known of pairs is not heeded. It returns
+// the labels as Result has them, and reports progress, as Find does.
 func Resume(ctx context.Context, g *graph.Graph, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
+	set.Known = nil
 	nodes, err := edgesOf(ctx, g, set)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,10 @@ func Resume(ctx context.Context, g *graph.Graph, set Settings, labels []int, tou
 	samples.loss = samples.objective()
 	copy(samples.stale, touched)
 	f := &finder{ctx: ctx, set: set, random: random, progress: progress, part: &part{touched: slices.Clone(touched), start: slices.Clone(start)}}
-	return f.settle(samples)
+	if err := f.rise(samples); err != nil {
+		return nil, err
+	}
+	return &Result{Number(samples.label), f.sweeps}, nil
 }
 
 // compacted numbers the labels from 0, in their order, and then those that are alone.

@@ -14,8 +14,9 @@ import (
 // Refine moves samples again.
 type Series struct {
 	set     Settings
-	samples *edges
+	samples *level  // samples that must be together are one node
 	all     float64 // sum of all degrees
+	inner   float64 // sum of the products of degrees within these nodes
 }
 
 // few is a number of nodes out of which partitions are found without more ado.
@@ -37,7 +38,9 @@ func NewSeries(ctx context.Context, g *graph.Graph, set Settings) (*Series, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{set: set, samples: samples}
+	s := &Series{set: set, samples: components(samples, set.Known)}
+	s.inner = samples.inner(s.samples)
+	s.samples.nodes.within -= samples.rate * s.inner
 	for _, d := range samples.degree {
 		s.all += d
 	}
@@ -47,15 +50,15 @@ func NewSeries(ctx context.Context, g *graph.Graph, set Settings) (*Series, erro
 // base returns what the finest partitions are made of: single samples, or, of many, the
 // clusters of the finest resolution.
 func (s *Series) base(ctx context.Context, random *rand.Rand) (*level, error) {
-	found := singletons(s.samples)
-	if len(found.label) <= few {
-		return &level{s.samples, found.label}, nil
+	if s.samples.count() <= few {
+		return s.samples, nil
 	}
+	found := singletons(s.samples.nodes)
 	f := &finder{ctx: ctx, set: s.set, random: random}
 	if _, err := f.descend(0, found); err != nil {
 		return nil, err
 	}
-	return found.level(found.label), nil
+	return found.level(s.samples.clusters(found.label)), nil
 }
 
 // level returns the partition's clusters as nodes; cluster holds that of every sample.
@@ -66,6 +69,15 @@ func (s *state) level(cluster []int32) *level {
 		l.of[i] = number[c]
 	}
 	return l
+}
+
+// clusters returns the cluster of every sample, given that of every node.
+func (l *level) clusters(label []int32) []int32 {
+	out := make([]int32, len(l.of))
+	for i, node := range l.of {
+		out[i] = label[node]
+	}
+	return out
 }
 
 // count returns the number of nodes.
@@ -85,16 +97,17 @@ func (s *Series) at(e *edges, resolution float64) *edges {
 const apart = 5
 
 // Each calls do with the partition at every one of resolutions, which rise: the cluster
-// of every sample, numbered from 0 in no particular order, and the number of clusters.
+// of every sample, numbered from 0 in no particular order, the number of clusters, and the
+// strain of what is Known: the share, of the pairs that cannot be together, of those that would
+// be if whole clusters could be merged all the same.
 // random is asked for a source for each, and for that of resolution 0, which serves before
 // them. The only error is the context's own.
-func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
+func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int, strain float64)) error {
 	base, err := s.base(ctx, random(0))
 	if err != nil {
 		return err
 	}
 	next := base
-	cluster := make([]int32, len(base.of))
 	for r, resolution := range slices.Backward(resolutions) {
 		f := &finder{ctx: ctx, set: s.set, random: random(resolution)}
 		nodes := singletons(s.at(base.nodes, resolution))
@@ -104,11 +117,12 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 		if _, err := f.climb(nodes); err != nil {
 			return err
 		}
-		for i, node := range base.of {
-			cluster[i] = nodes.label[node]
+		found := nodes.level(base.clusters(nodes.label))
+		strain, err := f.strain(found)
+		if err != nil {
+			return err
 		}
-		found := nodes.level(cluster)
-		do(r, found.of, found.count())
+		do(r, found.of, found.count(), strain)
 		if (len(resolutions)-1-r)%apart == 0 && base.count() > few {
 			base, next = next, found
 		}
@@ -120,8 +134,13 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 // on. The only error is the context's own.
 func (s *Series) Refine(ctx context.Context, resolution float64, labels []int32, random *rand.Rand) (*Result, error) {
 	f := &finder{ctx: ctx, set: s.set, random: random}
-	samples := singletons(s.at(s.samples, resolution))
-	samples.assign(slices.Clone(labels), 0)
+	samples := singletons(s.at(s.samples.nodes, resolution))
+	samples.within += samples.rate * s.inner
+	of := make([]int32, len(samples.label))
+	for i, node := range s.samples.of {
+		of[node] = labels[i]
+	}
+	samples.assign(of, 0)
 	samples.loss = samples.objective()
-	return f.settle(samples)
+	return f.settle(samples, s.samples)
 }

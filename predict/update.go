@@ -82,6 +82,7 @@ type probable struct {
 // are there.
 func enlarged(m *model.Model, views []*view.View, ids []string, count int) (*model.Model, error) {
 	next := *m
+	next.Settings.Partition.Known = nil // which is about the old samples alone
 	n := m.Samples()
 	next.Views = slices.Clone(m.Views)
 	for i := range next.Views {

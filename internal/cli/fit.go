@@ -33,6 +33,7 @@ type fitOptions struct {
 	threads    positive
 	memory     size
 	params     []string
+	known      constraintOptions
 	json       bool
 	quiet      bool
 }
@@ -101,6 +102,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.StringVar(&o.id, "id", "", "`COLUMN` of tables that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or one that has the names of rows)")
 	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1, or of a matrix of 0 and 1 with a column per view")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
+	o.known.flags(f)
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto, which decides by itself what data need, or paper, the published method")
 	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default chosen from the data, or %d with --preset paper)", mvclust.DefaultNeighbours))
 	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, cosine, l1, l2 or l3: one for all views, or one per view with commas between")
@@ -194,6 +196,11 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 			return err
 		}
 	}
+	known, err := o.known.read(ctx, set.IDs, samples)
+	if err != nil {
+		return err
+	}
+	opt.Constraints = known.set
 	readingTook := time.Since(started)
 	p.update(reading, "bytes", 1, 1, 0)
 	for _, note := range set.Notes {
@@ -206,6 +213,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if truth != nil {
 		inputs = append(inputs, truth.File.Path)
 	}
+	inputs = append(inputs, known.files()...)
 	for _, name := range []string{labels, modelFile, "run.json"} {
 		if err := dir.spare(name, inputs); err != nil {
 			return err
@@ -232,6 +240,9 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		return err
 	}
 	r := newRunReport(&o, set, readingTook, result)
+	if r.Constraints, err = known.report(result.Labels); err != nil {
+		return err
+	}
 	r.Labels = labels
 	r.Started = started.UTC().Truncate(time.Millisecond)
 	for _, note := range r.Notes[len(set.Notes):] {

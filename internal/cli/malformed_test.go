@@ -71,6 +71,17 @@ func parquetFile(t *testing.T, id func(i int) string, change func(x []float32)) 
 	return b.Bytes()
 }
 
+// pairsFile returns a Parquet file of two pairs of ids, of which the second is s0 and other.
+func pairsFile(t *testing.T, one, other string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	err := parquet.Write(&b, parquet.Column{Name: "a", Data: []string{one, "s0"}}, parquet.Column{Name: "b", Data: []string{"s2", other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // ids returns names with a number.
 func ids(name string) func(i int) string { return func(i int) string { return fmt.Sprint(name, i) } }
 
@@ -303,6 +314,30 @@ func malformedRuns(t *testing.T) []malformed {
 		{"mvclust and a file that is missing", saved, []string{"update", "bad.mvclust", "gone.npy"}, []string{"gone.npy", "no such file"}},
 		{"mvclust cut in half, to update", saved[:len(saved)/2], []string{"update", "bad.mvclust", "good.npy"}, []string{"bad.mvclust", "no whole model"}},
 
+		// Constraints.
+		{"csv must-link empty", nil, fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "lists no pair", "leave the file out"}},
+		{"csv must-link of a header", []byte("one,other\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "lists no pair"}},
+		{"csv must-link of one column", []byte("1\n2\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 1", "1 cell", "two ids"}},
+		{"csv must-link with a short row", []byte("1,2\n3\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 2"}},
+		{"csv must-link of three columns", []byte("1,2,3\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 1", "3 cells"}},
+		{"csv must-link beyond the rows", []byte("1,2\n3,40\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 2", "40", "from 0 to 39"}},
+		{"csv must-link of half a header", []byte("1,other\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 1", "other"}},
+		{"csv must-link with an empty cell", []byte("1,2\n3,\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 2"}},
+		{"csv must-link with an empty line", []byte("1,2\n\n3,4\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 2", "empty"}},
+		{"csv must-link of bytes", []byte("1,\x00\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "plain text"}},
+		{"csv must-link to itself", []byte("1,2\n7,7\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "line 2", "sample 7", "itself"}},
+		{"csv cannot-link to itself", []byte("one,other\n7,7\n"), fit("good.npy", "--cannot-link", "bad.csv"), []string{"bad.csv", "line 2", "sample 7", "itself"}},
+		{"csv cannot-link of an unknown id", []byte("s1,s2\nnobody,s3\n"), fit("good.csv", "--cannot-link", "bad.csv"), []string{"bad.csv", "line 2", "nobody", "correct it"}},
+		{"csv links that contradict each other", []byte("1,2\n"), fit("good.npy", "--must-link", "bad.csv", "--cannot-link", "bad.csv"), []string{"bad.csv, line 1", "sample 1 and sample 2", "remove one"}},
+		{"csv must-link with a name", []byte("1,2\n"), fit("good.npy", "--must-link", "bad.csv:a"), []string{"bad.csv", ":a", "the file alone"}},
+		{"csv distinct without the column", []byte("photo,face\n1,2\n"), fit("good.npy", "--distinct", "bad.csv:film"), []string{"bad.csv", "film", "photo and face"}},
+		{"csv distinct of another length", []byte("photo\n1\n"), fit("good.npy", "--distinct", "bad.csv:photo"), []string{"bad.csv", "1 group for 40 samples"}},
+		{"csv distinct without an id", []byte("id,photo\ns1,1\n"), fit("good.csv", "--distinct", "bad.csv:photo"), []string{"bad.csv", "no group", "s0", "add a row"}},
+		{"npy must-link", npyFile(t, []float32{1, 2}, 1, 2), fit("good.npy", "--must-link", "bad.npy"), []string{"bad.npy", "no table", ".csv"}},
+		{"parquet must-link of lists", emb, fit("good.npy", "--must-link", "bad.parquet"), []string{"bad.parquet", "emb", "single values"}},
+		{"parquet must-link of an unknown id", pairsFile(t, "s1", "nobody"), fit("good.csv", "--must-link", "bad.parquet"), []string{"bad.parquet", "row 1 (counted from 0)", "nobody"}},
+		{"constraints that are missing", nil, fit("good.npy", "--cannot-link", "gone.csv"), []string{"gone.csv", "no such file"}},
+
 		// What goes together.
 		{"two files of unequal length", nil, fit("good.npy", "short.npy"), []string{"good.npy", "short.npy"}},
 		{"a missing file", nil, fit("gone.npy"), []string{"gone.npy", "no such file", "check the path"}},
@@ -367,6 +402,7 @@ func TestMalformed(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, "good.npy", npyFile(t, values(nil), rows, cols))
+			write(t, dir, "good.csv", []byte("id,x,y\n"+lines(rows, func(i int) string { return fmt.Sprintf("s%d,%d,%d", i, i%7, i%5+1) })))
 			write(t, dir, "short.npy", npyFile(t, values(nil)[:4*(rows/2)], rows/2, 4))
 			write(t, dir, "short.csv", []byte(lines(rows-1, func(i int) string { return fmt.Sprint("c", i) })))
 			write(t, dir, "notes.doc", []byte("remember the milk\n"))

@@ -41,6 +41,8 @@ type runReport struct {
 		Views   []viewReport   `json:"views"`
 	} `json:"inputs"`
 
+	Constraints *constraintReport `json:"constraints,omitempty"`
+
 	// Agreement holds, by view and view, how much more alike neighbours in the second are
 	// in the first than random samples are: from -1 to 1, 0 where they are not.
 	Agreement [][]float64   `json:"agreement,omitempty"`
@@ -257,6 +259,9 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 	b.WriteString("\n")
 	if r.Choice != nil {
 		b.WriteString(r.Choice.Why + "\n")
+	}
+	if r.Constraints != nil {
+		b.WriteString(r.Constraints.summary())
 	}
 	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
 	fmt.Fprintf(&b, "%s, of which %d of a single sample; the largest: %s\n", count(r.Clusters, "cluster"), r.Singletons, largest)

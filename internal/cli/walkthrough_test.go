@@ -14,7 +14,7 @@ func TestWalkthrough(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
 	}
-	for page, least := range map[string]int{"tables.md": 6, "explain.md": 6, "suggest.md": 4, "predict.md": 7} {
+	for page, least := range map[string]int{"tables.md": 6, "constraints.md": 7, "explain.md": 6, "suggest.md": 4, "predict.md": 7} {
 		t.Run(page, func(t *testing.T) {
 			if commands := walk(t, read(t, "..", "..", "docs", page)); commands < least {
 				t.Errorf("only %d commands were found", commands)
@@ -25,6 +25,7 @@ func TestWalkthrough(t *testing.T) {
 
 // walk runs the commands of a page and returns their number.
 func walk(t *testing.T, page string) int {
+	t.Helper()
 	dir := t.TempDir()
 	commands := 0
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(page, -1) {

@@ -36,55 +36,63 @@ type Truth struct {
 // the samples with these ids, in their order; else they are in that of the file,
 // and their number must be samples unless that is 0.
 func Labels(ctx context.Context, source string, ids []string, samples int) (*Truth, error) {
+	values, own, file, err := perSample(ctx, source, ids, samples, "label")
+	if err != nil {
+		return nil, err
+	}
+	t := &Truth{IDs: own, File: file}
+	if t.Labels, t.Names, err = classes(values); err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Path, err)
+	}
+	return t, nil
+}
+
+// perSample reads one value per sample, a what, and the ids that go with them, as Labels
+// says.
+func perSample(ctx context.Context, source string, ids []string, samples int, what string) (values, own []string, file File, err error) {
 	l := newLibrary(ctx)
 	defer l.close()
 	s, name, err := l.open(source)
 	if err != nil {
-		return nil, err
+		return nil, nil, file, err
 	}
-	values, err := s.labels(name)
-	if err != nil {
-		return nil, s.fail(err)
+	if values, err = s.labels(name, what+"s"); err != nil {
+		return nil, nil, file, s.fail(err)
 	}
-	t := &Truth{}
 	if s.table != nil && s.table.ID() != "" {
-		if t.IDs, err = s.ids(s.table.ID()); err != nil {
-			return nil, s.fail(err)
+		if own, err = s.ids(s.table.ID()); err != nil {
+			return nil, nil, file, s.fail(err)
 		}
 	}
 	switch {
-	case ids != nil && t.IDs != nil:
-		if values, err = join(values, t.IDs, ids); err != nil {
-			return nil, s.fail(err)
+	case ids != nil && own != nil:
+		if values, err = join(values, own, ids, what); err != nil {
+			return nil, nil, file, s.fail(err)
 		}
-		t.IDs = ids
+		own = ids
 	case len(values) == 0:
-		return nil, s.failf("holds no labels; give one per sample")
+		return nil, nil, file, s.failf("holds no %ss; give one per sample", what)
 	case samples > 0 && len(values) != samples:
-		return nil, s.failf("holds %s for %s; give one per sample, in the order of the samples", count(len(values), "label"), count(samples, "sample"))
-	}
-	if t.Labels, t.Names, err = classes(values); err != nil {
-		return nil, s.fail(err)
+		return nil, nil, file, s.failf("holds %s for %s; give one per sample, in the order of the samples", count(len(values), what), count(samples, "sample"))
 	}
 	files, err := l.files()
 	if err != nil {
-		return nil, err
+		return nil, nil, file, err
 	}
-	t.File = files[0]
-	return t, nil
+	return values, own, files[0], nil
 }
 
-// labels returns the labels of a file as text.
-func (s *source) labels(name string) ([]string, error) {
+// labels returns the labels of a file, or whatever what are, as text.
+func (s *source) labels(name, what string) ([]string, error) {
 	infos := s.Arrays()
 	if s.table != nil {
-		i, err := s.column(name, "labels", "label", "labels", "class", "truth", "y", "cluster")
+		i, err := s.column(name, what, "label", "labels", "class", "truth", "y", "cluster")
 		if err != nil {
 			return nil, err
 		}
 		return s.Text(i)
 	}
-	u, err := one(infos, name, "labels", isLabelName)
+	u, err := one(infos, name, what, isLabelName)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +153,9 @@ func (s *source) column(name, what string, usual ...string) (int, error) {
 	return len(s.Arrays()) - len(columns) + k, nil
 }
 
-// join returns the labels, which go with the ids own, of the samples with the
-// ids wanted.
-func join(labels, own, wanted []string) ([]string, error) {
+// join returns the labels, or whatever what is, which go with the ids own, of the samples
+// with the ids wanted.
+func join(labels, own, wanted []string, what string) ([]string, error) {
 	row := make(map[string]int, len(own))
 	for i, id := range own {
 		row[id] = i
@@ -156,7 +164,7 @@ func join(labels, own, wanted []string) ([]string, error) {
 	for i, id := range wanted {
 		k, ok := row[id]
 		if !ok {
-			return nil, fmt.Errorf("has no label for the sample with the id %q; add a row for it", id)
+			return nil, fmt.Errorf("has no %s for the sample with the id %q; add a row for it", what, id)
 		}
 		out[i] = labels[k]
 	}

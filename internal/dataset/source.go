@@ -76,6 +76,8 @@ type source struct {
 	table  tabular // the File as a table, or nil
 	// columns is the table as one that can hold lists, or nil.
 	columns *column.Table
+	// lines says that a table of text is read line by line, not as samples.
+	lines bool
 	// keys are the ids in the column key of a table, if they were read.
 	key    string
 	keys   []string
@@ -120,6 +122,7 @@ type library struct {
 	cancel  context.CancelFunc
 	sources []*source
 	hashing sync.WaitGroup
+	lines   bool // of the sources
 }
 
 func newLibrary(ctx context.Context) *library {
@@ -175,7 +178,7 @@ func (l *library) open(arg string) (*source, string, error) {
 			return s, name, nil
 		}
 	}
-	s := &source{path: path, stat: stat}
+	s := &source{path: path, stat: stat, lines: l.lines}
 	if err := s.open(l.ctx); err != nil {
 		return nil, "", s.fail(err)
 	}
@@ -239,7 +242,9 @@ func (s *source) list() error {
 	case arrow:
 		s.columns, err = ipc.Open(&s.input, size)
 	case text:
-		s.table, err = table.Open(&s.input, size, s.path)
+		if err = nil; !s.lines { // the file may be shorter than the head
+			s.table, err = table.Open(&s.input, size, s.path)
+		}
 	default:
 		err = errors.New("is in no known format; give a .npy, .npz, .mat, .parquet, .arrow, .feather, .csv, .tsv or .txt file")
 	}

@@ -35,7 +35,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,12 +59,9 @@ type Table struct {
 // tabs if the name of the file ends in .tsv; else by the comma, the semicolon or
 // the tab, whichever of them its first line has, asked in this order.
 func Open(r io.ReaderAt, size int64, name string) (*Table, error) {
-	comma := '\t'
-	if !strings.EqualFold(filepath.Ext(name), ".tsv") {
-		var err error
-		if comma, err = separator(r); err != nil {
-			return nil, err
-		}
+	comma, err := comma(r, name)
+	if err != nil {
+		return nil, err
 	}
 	return New(io.NewSectionReader(r, 0, size), comma)
 }

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mvclust/mvclust/constraint"
+	"github.com/mvclust/mvclust/internal/dataset"
+)
+
+// constraintOptions name the files of what is known of pairs of samples.
+type constraintOptions struct {
+	mustLink, cannotLink, distinct string
+}
+
+func (o *constraintOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.mustLink, "must-link", "", "`FILE` of two columns of ids, of pairs of samples that belong together")
+	f.StringVar(&o.cannotLink, "cannot-link", "", "`FILE` of two columns of ids, of pairs of samples that do not belong together")
+	f.StringVar(&o.distinct, "distinct", "", "`FILE:COLUMN` of groups; samples with the same value there are never together, and those without a value have no group")
+}
+
+// known is what the files say.
+type known struct {
+	set          constraint.Set
+	must, cannot *dataset.Pairs
+	groups       *dataset.Groups
+}
+
+// read reads the files, and refuses what contradicts itself.
+func (o *constraintOptions) read(ctx context.Context, ids []string, samples int) (*known, error) {
+	k := &known{}
+	var err error
+	if o.mustLink != "" {
+		if k.must, err = dataset.ReadPairs(ctx, o.mustLink, ids, samples); err != nil {
+			return nil, err
+		}
+		k.set.MustLink = k.must.Pairs
+	}
+	if o.cannotLink != "" {
+		if k.cannot, err = dataset.ReadPairs(ctx, o.cannotLink, ids, samples); err != nil {
+			return nil, err
+		}
+		k.set.CannotLink = k.cannot.Pairs
+	}
+	if o.distinct != "" {
+		if k.groups, err = dataset.ReadGroups(ctx, o.distinct, ids, samples); err != nil {
+			return nil, err
+		}
+		k.set.Distinct = k.groups.Groups
+		if ids == nil {
+			k.set.Distinct = byRow(k.groups.Groups, k.groups.IDs)
+		}
+	}
+	if _, err = k.set.Resolve(samples); err != nil {
+		return nil, k.explain(err, ids)
+	}
+	return k, nil
+}
+
+// byRow puts values, which go with ids, in the order of rows, where the ids are the numbers of
+// rows.
+func byRow(values []int, ids []string) []int {
+	order, ok := rowNumbers(ids)
+	if !ok {
+		return values
+	}
+	out := make([]int, len(values))
+	for i, row := range order {
+		out[row] = values[i]
+	}
+	return out
+}
+
+// explain names files, lines and ids in an error about constraints.
+func (k *known) explain(err error, ids []string) error {
+	bad, ok := errors.AsType[*constraint.Error](err)
+	if !ok {
+		return err
+	}
+	return errors.New(bad.Describe(func(sample int) string { return sampleName(sample, ids) }, k.place))
+}
+
+// sampleName says what a sample is called.
+func sampleName(sample int, ids []string) string {
+	if ids == nil {
+		return "sample " + strconv.Itoa(sample)
+	}
+	return strconv.Quote(ids[sample])
+}
+
+// place says where constraints are written.
+func (k *known) place(kind constraint.Kind, places []int) string {
+	switch kind {
+	case constraint.MustLink:
+		return k.must.Where(places)
+	case constraint.CannotLink:
+		return k.cannot.Where(places)
+	default:
+		return k.groups.File.Path
+	}
+}
+
+// files returns those that were read.
+func (k *known) files() []string {
+	var paths []string
+	for _, f := range []*dataset.File{k.mustFile(), k.cannotFile(), k.distinctFile()} {
+		if f != nil {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+func (k *known) mustFile() *dataset.File {
+	if k.must == nil {
+		return nil
+	}
+	return &k.must.File
+}
+
+func (k *known) cannotFile() *dataset.File {
+	if k.cannot == nil {
+		return nil
+	}
+	return &k.cannot.File
+}
+
+func (k *known) distinctFile() *dataset.File {
+	if k.groups == nil {
+		return nil
+	}
+	return &k.groups.File
+}
+
+// constraintReport says what was known, where from, and that the result honours it.
+type constraintReport struct {
+	MustLink   *dataset.File `json:"must_link,omitempty"`
+	CannotLink *dataset.File `json:"cannot_link,omitempty"`
+	Distinct   *dataset.File `json:"distinct,omitempty"`
+	constraint.Count
+	Honoured bool `json:"honoured"`
+}
+
+// report holds the labels to what is known; nil where nothing is.
+func (k *known) report(labels []int) (*constraintReport, error) {
+	resolved, err := k.set.Resolve(len(labels))
+	if err != nil || resolved == nil {
+		return nil, err
+	}
+	if pair, broken := resolved.Broken(labels); broken {
+		return nil, fmt.Errorf("samples %d and %d (counted from 0) break a constraint, which is a defect of mvclust; report it with the command and the data", pair[0], pair[1])
+	}
+	return &constraintReport{k.mustFile(), k.cannotFile(), k.distinctFile(), resolved.Count(), true}, nil
+}
+
+// summary is the line for people.
+func (r *constraintReport) summary() string {
+	var parts []string
+	if r.MustLink != nil {
+		parts = append(parts, count(r.MustLinks, "must-link"))
+	}
+	if r.CannotLink != nil {
+		parts = append(parts, count(r.CannotLinks, "cannot-link"))
+	}
+	if r.Distinct != nil {
+		parts = append(parts, fmt.Sprintf("%s of distinct samples, %d in all", count(r.Groups, "group"), r.Grouped))
+	}
+	line := strings.Join(parts, ", ") + "; all honoured\n"
+	if pairs := r.MustLinks + r.CannotLinks; pairs > 0 {
+		line = count(pairs, "constraint") + ": " + line
+	}
+	return line
+}

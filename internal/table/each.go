@@ -1,0 +1,26 @@
+package table
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Each calls do with every row of the table that r holds in size bytes, a header that there
+// may be included, and the line that it begins on, counted from 1. The slice is used again
+// for the next row. name tells the separator, as for Open.
+func Each(r io.ReaderAt, size int64, name string, do func(line int, row []string) error) error {
+	comma, err := comma(r, name)
+	if err != nil {
+		return err
+	}
+	return rows{io.NewSectionReader(r, 0, size), comma}.each(do)
+}
+
+// comma returns what separates the cells of a table.
+func comma(r io.ReaderAt, name string) (rune, error) {
+	if strings.EqualFold(filepath.Ext(name), ".tsv") {
+		return '\t', nil
+	}
+	return separator(r)
+}
