@@ -27,6 +27,9 @@ func NewModel(views []*View, r *Result, ids []string) *model.Model {
 			Seed: r.Options.Seed,
 		},
 	}
+	if tried := r.Trace.Tried; len(tried) > 1 && tried[0].Neighbours != tried[len(tried)-1].Neighbours && tried[0].Resolution != tried[1].Resolution {
+		m.Settings.Chosen = len(r.Labels)
+	}
 	for i, v := range views {
 		m.Views = append(m.Views, model.View{
 			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], Roots: r.Roots[i],

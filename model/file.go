@@ -32,6 +32,7 @@ type header struct {
 	Version  int          `json:"version"`
 	Samples  int          `json:"samples"`
 	Clusters int          `json:"clusters"`
+	Retired  int          `json:"retired,omitempty"` // above all numbers of clusters, where some are no more
 	Settings Settings     `json:"settings"`
 	Views    []viewHeader `json:"views"`
 	// What was learned: the base rates, and the cross functions where completion needs them.
@@ -83,7 +84,7 @@ func (w *Writer) Finish(m *Model) error {
 		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
 	}
 	h := header{
-		Format: format, Version: version, Samples: m.Samples(), Clusters: m.Clusters(), Settings: m.Settings,
+		Format: format, Version: version, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings,
 		BaseRate: m.Probability.BaseRate, IDs: m.IDs,
 	}
 	if m.Settings.Posterior.Completion {
@@ -315,7 +316,7 @@ func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
 	f := &members{file: file}
 	n := h.Samples
 	m := &Model{
-		IDs: h.IDs, Settings: h.Settings,
+		IDs: h.IDs, Settings: h.Settings, Retired: h.Retired,
 		Probability: &probability.Model{BaseRate: h.BaseRate, Cross: h.Cross},
 		Labels:      integers[int](f, "labels", n),
 		Graph: &graph.Graph{

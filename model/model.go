@@ -32,9 +32,11 @@ type Model struct {
 	// co-neighbour propagation compared; nil where it was left out.
 	Neighbourhoods *refine.Neighbourhoods
 	// Labels holds the cluster of every sample, numbered from 0, and Confidence how sure
-	// it is, in [0, 1]. Every cluster has a sample.
+	// it is, in [0, 1]. Every number is in use, unless an update has dissolved clusters:
+	// Retired is then above all numbers that were ever in use, and else 0.
 	Labels     []int
 	Confidence []float64
+	Retired    int
 	// Constraints holds what was known of pairs of samples, all of which Labels honours.
 	Constraints constraint.Set
 	// Settings says how it was found.
@@ -63,6 +65,9 @@ type Settings struct {
 	// by, and Candidates how many of each view they were taken from.
 	Neighbours int `json:"neighbors"`
 	Candidates int `json:"candidates"`
+	// Chosen is how many samples there were when Neighbours and the partition's
+	// Resolution were chosen from the data; 0 where one of them was asked for.
+	Chosen int `json:"chosen,omitempty"`
 	// Posterior, Refinement and Partition are those of the stages.
 	Posterior  posterior.Settings `json:"posterior"`
 	Refinement refine.Settings    `json:"refinement"`
@@ -77,10 +82,25 @@ func (m *Model) Samples() int { return len(m.Labels) }
 // Clusters returns the number of clusters.
 func (m *Model) Clusters() int {
 	clusters := 0
+	seen := make([]bool, m.Numbers())
 	for _, l := range m.Labels {
-		clusters = max(clusters, l+1)
+		if !seen[l] {
+			seen[l] = true
+			clusters++
+		}
 	}
 	return clusters
+}
+
+// Numbers returns how many numbers clusters have had so far, or may have: all labels are
+// below it, and one from there on was never used. It exceeds Clusters where updates have
+// dissolved clusters, whose numbers are not given again.
+func (m *Model) Numbers() int {
+	numbers := m.Retired
+	for _, l := range m.Labels {
+		numbers = max(numbers, l+1)
+	}
+	return numbers
 }
 
 // ID returns what sample i is called: its id, or its number.
@@ -181,11 +201,22 @@ func (v *View) validate(samples int) error {
 	return v.Scaler.Validate(v.Rows.Dims)
 }
 
+// mostNumbers bounds the numbers of clusters: many times as many as there are samples, or
+// as fit into little memory.
+func mostNumbers(samples int) int { return max(1<<20, 4*samples) }
+
 func (m *Model) validateLabels() error {
-	seen := make([]bool, len(m.Labels))
+	numbers := len(m.Labels)
+	if m.Retired != 0 {
+		if numbers = mostNumbers(len(m.Labels)); m.Retired < 0 || m.Retired > numbers {
+			return fmt.Errorf("%d numbers of clusters were in use", m.Retired)
+		}
+		numbers = m.Retired
+	}
+	seen := make([]bool, numbers)
 	clusters := 0
 	for i, l := range m.Labels {
-		if l < 0 || l >= len(seen) {
+		if l < 0 || l >= numbers {
 			return fmt.Errorf("sample %d has label %d", i, l)
 		}
 		if !seen[l] {
@@ -196,7 +227,7 @@ func (m *Model) validateLabels() error {
 			return fmt.Errorf("sample %d has confidence %v", i, c)
 		}
 	}
-	for l := range clusters {
+	for l := 0; l < clusters && m.Retired == 0; l++ {
 		if !seen[l] {
 			return fmt.Errorf("no sample has label %d, and one has a higher one", l)
 		}

@@ -290,3 +290,38 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Numbers of clusters that are no more stay out of use, also in a file; without Retired,
+// every number has to be in use.
+func TestRetired(t *testing.T) {
+	_, _, m := made(t, mvclust.Options{}, false)
+	was := m.Clusters()
+	for i, l := range m.Labels {
+		if l == 0 {
+			m.Labels[i] = was + 2
+		}
+	}
+	if m.Validate() == nil {
+		t.Error("a model is whole that lacks a cluster")
+	}
+	m.Retired = was + 5
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if m.Clusters() != was || m.Numbers() != was+5 {
+		t.Errorf("%d clusters, %d numbers; want %d and %d", m.Clusters(), m.Numbers(), was, was+5)
+	}
+	file := written(t, m)
+	got, err := model.Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Retired != m.Retired || !slices.Equal(got.Labels, m.Labels) {
+		t.Errorf("%d retired, labels %v", got.Retired, got.Labels)
+	}
+	for _, bad := range []int{-1, was + 2, 1 << 30} {
+		if m.Retired = bad; m.Validate() == nil {
+			t.Errorf("a model is whole of which %d numbers were in use", bad)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (f *finder) approximate() error {
 		return err
 	}
 	lost := 0.0
-	if f.coarse, lost, err = f.narrow(truth, random); err != nil {
+	if f.coarse, lost, err = f.narrow(truth, random, kept); err != nil {
 		return err
 	}
 	centres, err := f.centres(report.Cells, random)

@@ -21,8 +21,9 @@ type finder struct {
 
 	kernel *kernel.Kernel
 	sum    kernel.Sum
-	rows   block // every row, as a candidate and as a place of a bank
-	coarse block // the same rows, perhaps narrowed, as they are put into cells and compared there
+	rows   block     // every row, as a candidate and as a place of a bank
+	coarse block     // the same rows, perhaps narrowed, as they are put into cells and compared there
+	along  []float32 // the axes that they are narrowed to; nil where they are not
 	k      int
 	lists  *Lists
 	lanes  []lane

@@ -21,12 +21,13 @@ const (
 // narrow returns the rows along the few axes that hold nearly all of them, if there
 // are such: products and distances are then nearly the same, and cost less. It returns
 // f.rows itself where half of the dimensions do not suffice, where a metric does not
-// allow it, and where neighbours are lost that are known; lost is the share of these.
-func (f *finder) narrow(t *truth, random *rand.Rand) (rows block, lost float64, err error) {
+// allow it, and where neighbours are lost that are known; lost is the share of these. The
+// axes have to hold the share kept of the rows' squares.
+func (f *finder) narrow(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
 	if m := f.space.Metric(); m != similarity.Cosine && m != similarity.L2 {
 		return f.rows, 0, nil
 	}
-	axes, err := f.axes(random)
+	axes, err := f.axes(random, kept)
 	if err != nil || len(axes) == 0 {
 		return f.rows, 0, err
 	}
@@ -56,13 +57,14 @@ func (f *finder) narrow(t *truth, random *rand.Rand) (rows block, lost float64, 
 	if lost = 1 - lost/float64(len(t.neighbours)); err != nil || lost > mostLost {
 		return f.rows, 0, err
 	}
+	f.along = axes
 	return rows, lost, nil
 }
 
 // axes returns orthogonal directions of length 1, one after the other, that hold nearly
 // all of the squares of some rows; none where that takes too many. They come by power
 // iteration, with the strongest first.
-func (f *finder) axes(random *rand.Rand) ([]float32, error) {
+func (f *finder) axes(random *rand.Rand, kept float64) ([]float32, error) {
 	d := f.space.Dims
 	most := min(d/2, mostAxes)
 	moments, err := f.moments(random)

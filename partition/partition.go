@@ -152,6 +152,7 @@ const cycles = 3
 // climb moves clusters, level by level, and then samples, and returns the number of
 // moves of samples.
 func (f *finder) climb(samples *state) (moves int, err error) {
+	f.part.begin(samples)
 	merged := slices.Clone(samples.label)
 	below, of := samples, merged // of: sample -> node of the level below
 	for level := 1; level < f.set.Levels; level++ {
@@ -160,6 +161,7 @@ func (f *finder) climb(samples *state) (moves int, err error) {
 			of[i] = number[cluster]
 		}
 		clusters := singletons(below.collapse(number))
+		f.part.wake(clusters, of)
 		moves, err := f.descend(level, clusters)
 		if err != nil {
 			return 0, err
@@ -176,6 +178,7 @@ func (f *finder) climb(samples *state) (moves int, err error) {
 		return 0, nil
 	}
 	samples.assign(merged, below.loss)
+	f.part.rouse(samples)
 	return f.descend(0, samples)
 }
 
@@ -186,6 +189,7 @@ type finder struct {
 	random   *rand.Rand
 	progress func(sweep int)
 	sweeps   []Sweep
+	part     *part // what is moved; nil where all is
 }
 
 // descend moves the nodes of s until nothing moves and returns the number of moves.

@@ -46,13 +46,18 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 		widest = 1e6 // all neighbours are equal rows, and all distances stay as they are
 	}
 	out := *s
-	out.root = make([]float32, len(spread))
+	// Among equal rows nothing is near or far: the floor keeps the ratio finite.
+	out.root, out.floor = make([]float32, len(spread)), flat*widest
 	for r, x := range spread {
-		// Among equal rows nothing is near or far: the floor keeps the ratio finite.
-		out.root[r] = float32(1 / math.Sqrt(max(x, 1e-6*widest)))
+		out.root[r] = out.rootOf(x)
 	}
 	return &out, nil
 }
+
+// flat is the least spread, in units of the widest.
+const flat = 1e-6
+
+func (s *Space) rootOf(spread float64) float32 { return float32(1 / math.Sqrt(max(spread, s.floor))) }
 
 // Roots returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
 // found them; 0 where a sample lacks the view, and nil where s is not localised.
@@ -74,10 +79,17 @@ func (s *Space) Roots() []float32 {
 func (s *Space) WithRoots(roots []float32) *Space {
 	out := *s
 	out.root = make([]float32, len(s.data)/s.Dims)
+	least, most := math.Inf(1), 0.0
 	for i, slot := range s.slot {
-		if slot >= 0 {
-			out.root[slot] = roots[i]
+		if slot < 0 {
+			continue
 		}
+		if out.root[slot] = roots[i]; roots[i] > 0 { // and no newcomer, whose root is not known yet
+			least, most = min(least, float64(roots[i])), max(most, float64(roots[i]))
+		}
+	}
+	if out.floor = flat / (least * least); least == 1 && most == 1 {
+		out.floor = 1 // all neighbours are equal rows
 	}
 	return &out
 }

@@ -86,6 +86,7 @@ type Space struct {
 	data   []float32 // rows of Dims values, which need not all be in use
 	slot   []int32   // sample -> row of data, or -1
 	root   []float32 // row of data -> 1 over the root of its spread; nil where not localised
+	floor  float64   // the least spread that counts
 	sample []int32   // the samples that have the view, ascending
 }
 
@@ -357,7 +358,16 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 		}
 		return
 	}
-	query := s.row(s.slot[i])
+	root := float32(0)
+	if s.root != nil {
+		root = s.root[s.slot[i]]
+	}
+	s.against(dst, s.row(s.slot[i]), root, others)
+}
+
+// against sets dst[t] to how alike query and sample others[t] are, and to NaN where the
+// sample lacks the view; measured against the surroundings where there is a root.
+func (s *Space) against(dst, query []float32, root float32, others []int32) {
 	var slots [256]int32
 	for len(others) > 0 {
 		n := min(len(others), len(slots))
@@ -366,8 +376,8 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 		}
 		s.kernel.Against(sums[s.metric], query, s.data, slots[:n], dst)
 		s.finish(dst[:n])
-		if s.root != nil {
-			s.localise(dst[:n], s.root[s.slot[i]], slots[:n])
+		if root != 0 {
+			s.localise(dst[:n], root, slots[:n])
 		}
 		for t, j := range others[:n] {
 			if s.slot[j] < 0 {

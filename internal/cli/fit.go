@@ -260,7 +260,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		if o.format == "parquet" {
 			return dataset.WriteLabels(w, set.IDs, result.Labels, result.Confidence)
 		}
-		return writeLabels(w, set.IDs, result)
+		return writeLabels(w, set.IDs, result.Labels, result.Confidence)
 	})
 	if err != nil {
 		return err
@@ -323,17 +323,17 @@ func stageWords(s mvclust.Stage) (doing, unit string) {
 }
 
 // writeLabels writes labels.csv.
-func writeLabels(w io.Writer, ids []string, result *mvclust.Result) error {
+func writeLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
 	c := csv.NewWriter(w)
 	if err := c.Write([]string{"id", "label", "confidence"}); err != nil {
 		return err
 	}
-	for i, label := range result.Labels {
+	for i, label := range labels {
 		id := strconv.Itoa(i)
 		if ids != nil {
 			id = ids[i]
 		}
-		if err := c.Write([]string{id, strconv.Itoa(label), strconv.FormatFloat(result.Confidence[i], 'f', 6, 64)}); err != nil {
+		if err := c.Write([]string{id, strconv.Itoa(label), strconv.FormatFloat(confidence[i], 'f', 6, 64)}); err != nil {
 			return err
 		}
 	}

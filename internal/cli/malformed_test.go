@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/npy"
 	"github.com/mvclust/mvclust/internal/parquet"
 )
@@ -143,6 +144,20 @@ func zipFile(t *testing.T) []byte {
 	return b.Bytes()
 }
 
+// npzWith returns a .npz file with a text file of the given name.
+func npzWith(t *testing.T, name, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := npy.NewWriter(&b)
+	if err := w.AddFile(name, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // mat5 returns a MATLAB file of version 5 with one matrix of doubles, which says
 // that it has the given sides.
 func mat5(name string, rows, cols int, x []float32) []byte {
@@ -193,6 +208,7 @@ func malformedRuns(t *testing.T) []malformed {
 	pair := npzFile(t, named{"view0", []int{rows, cols}, values(nil)}, named{"view1", []int{rows, cols}, values(nil)})
 	mat := mat5("X", rows, cols, values(nil))
 	changed := func(change func(x []float32)) []byte { return npyFile(t, values(change), rows, cols) }
+	saved, predictions := savedModelFile(t), []string{"predict", "bad.mvclust", "good.npy"}
 	fit := func(args ...string) []string { return append([]string{"fit"}, args...) }
 	return []malformed{
 		// One array in a file of NumPy.
@@ -287,6 +303,17 @@ func malformedRuns(t *testing.T) []malformed {
 		{"csv of bytes", []byte("a,b\n\x00\xff\xfe,\x01\n\x02,\x03\n"), nil, []string{"bad.csv"}},
 		{"csv without the id column", csvFile("odd,1,2"), fit("bad.csv", "--id", "name"), []string{"--id name", "column"}},
 
+		// Models.
+		{"mvclust empty", nil, predictions, []string{"bad.mvclust", "no whole model", "copy the file again"}},
+		{"mvclust cut in half", saved[:len(saved)/2], predictions, []string{"bad.mvclust", "no whole model"}},
+		{"mvclust cut at the end", saved[:len(saved)-1], predictions, []string{"bad.mvclust"}},
+		{"mvclust with a changed byte", flip(saved, 200), predictions, []string{"bad.mvclust", "damaged", "copy the file again"}},
+		{"mvclust that is another archive", pair, predictions, []string{"bad.mvclust", "manifest.json"}},
+		{"mvclust of a later version", npzWith(t, "manifest.json", `{"format":"mvclust model","version":9}`), predictions, []string{"bad.mvclust", "version 9", "newer mvclust"}},
+		{"mvclust and views of other dimensions", saved, []string{"predict", "bad.mvclust", "short.npy"}, []string{"short.npy has 4 dimensions", "has 3", "NAME=VIEW"}},
+		{"mvclust and a file that is missing", saved, []string{"update", "bad.mvclust", "gone.npy"}, []string{"gone.npy", "no such file"}},
+		{"mvclust cut in half, to update", saved[:len(saved)/2], []string{"update", "bad.mvclust", "good.npy"}, []string{"bad.mvclust", "no whole model"}},
+
 		// Constraints.
 		{"csv must-link empty", nil, fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "lists no pair", "leave the file out"}},
 		{"csv must-link of a header", []byte("one,other\n"), fit("good.npy", "--must-link", "bad.csv"), []string{"bad.csv", "lists no pair"}},
@@ -330,6 +357,24 @@ func malformedRuns(t *testing.T) []malformed {
 	}
 }
 
+// savedModelFile returns the model of a fit of values.
+func savedModelFile(t *testing.T) []byte {
+	t.Helper()
+	v, err := mvclust.NewView("good.npy", rows, cols, values(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := mvclust.Fit(t.Context(), []*mvclust.View{v}, mvclust.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := mvclust.NewModel([]*mvclust.View{v}, result, nil).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func fill(x []float32, value float32) {
 	for i := range x {
 		x[i] = value
@@ -371,7 +416,11 @@ func TestMalformed(t *testing.T) {
 				args = []string{"fit", bad}
 			}
 			before := names(t, dir)
-			o := command(t, dir, append([]string{"fit", "--preset", "paper", "--param", "epochs=2", "--quiet", "--output", filepath.Join("new", "out")}, args[1:]...)...)
+			flags := []string{args[0], "--quiet", "--output", filepath.Join("new", "out")}
+			if args[0] == "fit" {
+				flags = append(flags, "--preset", "paper", "--param", "epochs=2")
+			}
+			o := command(t, dir, append(flags, args[1:]...)...)
 			if o.status != statusFailed {
 				t.Errorf("exit status %d", o.status)
 			}

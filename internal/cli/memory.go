@@ -116,18 +116,23 @@ func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scra
 	// Part of the program is not what Go counts.
 	old := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(old, int64(limit)-program/2))
-	percent := -1
-	if os.Getenv("GOGC") == "" {
-		at := collectAt
-		if need >= largeMemory {
-			at = collectLargeAt
-		}
-		percent = debug.SetGCPercent(at)
-	}
+	collect := collectEarly(int64(need))
 	return func() {
 		debug.SetMemoryLimit(old)
-		if percent >= 0 {
-			debug.SetGCPercent(percent)
-		}
+		collect()
 	}, nil
+}
+
+// collectEarly has garbage collected early, for a command that holds so many bytes, until
+// release is called.
+func collectEarly(need int64) (release func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	at := collectAt
+	if need >= largeMemory {
+		at = collectLargeAt
+	}
+	old := debug.SetGCPercent(at)
+	return func() { debug.SetGCPercent(old) }
 }

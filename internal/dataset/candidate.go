@@ -16,10 +16,11 @@ import (
 
 // candidate is an array that may become a view.
 type candidate struct {
-	src   *source
-	index int // among the arrays of src
-	info  array.Info
-	name  string // for messages
+	src    *source
+	source int // its place among the words that name sources
+	index  int // among the arrays of src
+	info   array.Info
+	name   string // for messages
 	// whole says that the view is the numbers of a table, save for the columns
 	// that exclude lists.
 	whole   bool

@@ -90,6 +90,8 @@ type Set struct {
 	// least one. Their names are "file:array", or "file" for an array without a
 	// name, with the base name of the file unless two files share it.
 	Views []*view.View
+	// Sources holds, for every view, which of the sources it comes from, counted from 0.
+	Sources []int
 	// IDs has one id per sample, all different, or is nil where samples are
 	// numbered by row.
 	IDs []string
@@ -169,7 +171,7 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		if !c.stays(len(set.IDs)) {
 			v = spread(v, c.places, len(set.IDs))
 		}
-		set.Views = append(set.Views, v)
+		set.Views, set.Sources = append(set.Views, v), append(set.Sources, c.source)
 		if c.src.columns != nil {
 			for _, note := range c.src.columns.Notes() {
 				set.noteOnce("%s: %s", c.src.path, note)
@@ -349,7 +351,7 @@ func (l *library) candidates(sources []string, id string) (all []*candidate, not
 	if len(sources) == 0 {
 		return nil, nil, errors.New("no view is named; give at least one FILE or FILE:NAME")
 	}
-	for _, arg := range sources {
+	for turn, arg := range sources {
 		if err := l.ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -368,6 +370,7 @@ func (l *library) candidates(sources []string, id string) (all []*candidate, not
 			if slices.ContainsFunc(all, func(d *candidate) bool { return c.src == d.src && c.index == d.index }) {
 				return nil, nil, fmt.Errorf("%s: the view %s is named twice; name every view once", arg, c.name)
 			}
+			c.source = turn
 			all = append(all, c)
 		}
 	}

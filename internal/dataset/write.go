@@ -40,14 +40,24 @@ func WriteParquet(w io.Writer, views []*view.View, labels []int) error {
 // are whole numbers if all of them are written as such, or if ids is nil, which
 // stands for the rows counted from 0; else they are text.
 func WriteLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
-	id := parquet.Column{Name: "id", Data: rowNumbers(len(labels))}
+	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence})
+}
+
+// WritePredictions writes the same with the columns next and typicality behind these.
+func WritePredictions(w io.Writer, ids []string, labels []int, confidence []float64, next []int, typicality []float64) error {
+	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence},
+		parquet.Column{Name: "next", Data: int64s(next)}, parquet.Column{Name: "typicality", Data: typicality})
+}
+
+func idColumn(ids []string, samples int) parquet.Column {
+	id := parquet.Column{Name: "id", Data: rowNumbers(samples)}
 	if ids != nil {
 		id.Data = ids
 		if numbers, ok := wholeIDs(ids); ok {
 			id.Data = numbers
 		}
 	}
-	return parquet.Write(w, id, parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence})
+	return id
 }
 
 func int64s(values []int) []int64 {

@@ -1,0 +1,370 @@
+package predict
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/view"
+)
+
+// linker finds the links of newcomers to the samples of a model, as the fit would have
+// found them.
+type linker struct {
+	m         *model.Model
+	spaces    []*similarity.Space
+	indexes   []*neighbour.Index
+	estimator *posterior.Estimator
+	numbers   int       // of clusters
+	sum       []float32 // by sample: of the probabilities on its list, and 1 for itself
+	bar       []float32 // by sample: above which a newcomer gets on its list
+}
+
+// newLinker prepares to compare newcomers with the samples of the spaces, of which m knows
+// the first.
+func newLinker(ctx context.Context, m *model.Model, spaces []*similarity.Space, threads int) (*linker, error) {
+	l := &linker{m: m, spaces: spaces, numbers: m.Numbers()}
+	var err error
+	if l.estimator, err = posterior.New(m.Probability, m.Settings.Posterior); err != nil {
+		return nil, err
+	}
+	for _, s := range spaces {
+		x, err := neighbour.NewIndex(ctx, s, neighbour.Settings{Neighbours: m.Settings.Candidates, Seed: m.Settings.Seed}, threads)
+		if err != nil {
+			return nil, err
+		}
+		l.indexes = append(l.indexes, x)
+	}
+	l.sums()
+	return l, nil
+}
+
+// sums notes what is asked of every list time and again.
+func (l *linker) sums() {
+	near, k := l.m.Neighbourhoods, l.m.Settings.Neighbours
+	if near == nil {
+		return
+	}
+	n := near.Samples()
+	l.sum, l.bar = make([]float32, n), make([]float32, n)
+	for i := range n {
+		_, p := near.Of(i)
+		sum := 1.0
+		for _, x := range p {
+			sum += float64(x)
+		}
+		l.sum[i] = float32(sum)
+		if len(p) >= k {
+			l.bar[i] = p[len(p)-1]
+		}
+	}
+}
+
+// newcomers are samples on their way to the clusters.
+type newcomers struct {
+	count   int
+	queries []*similarity.Queries // by view; nil where none has it
+	found   []*neighbour.Found
+	roots   [][]float32 // by view and newcomer
+}
+
+// approach finds the nearest samples of newcomers in every view, and how far these are.
+// views holds their rows, by view of the model, nil where none has it; self is that of
+// neighbour.Index.Search.
+func (l *linker) approach(ctx context.Context, views []*view.View, count int, self []int32, threads int) (*newcomers, error) {
+	c := &newcomers{
+		count: count, queries: make([]*similarity.Queries, len(views)),
+		found: make([]*neighbour.Found, len(views)), roots: make([][]float32, len(views)),
+	}
+	for m, v := range views {
+		if v == nil || l.m.Views[m].LeftOut {
+			continue
+		}
+		scaled, err := l.m.Views[m].Scaler.Apply(ctx, v, threads)
+		if err != nil {
+			return nil, err
+		}
+		if c.queries[m], err = l.spaces[m].Queries(ctx, scaled, scaled != v, threads); err != nil {
+			return nil, err
+		}
+		if c.found[m], err = l.indexes[m].Search(ctx, c.queries[m], self, threads, nil); err != nil {
+			return nil, err
+		}
+		c.roots[m] = make([]float32, count)
+		for i := range count {
+			_, similarities := c.found[m].Of(i)
+			c.roots[m][i] = l.spaces[m].Root(similarities)
+		}
+	}
+	return c, nil
+}
+
+// order lists the newcomers so that those follow each other that have neighbours in common
+// in the first view that is there.
+func (c *newcomers) order() []int32 {
+	order := make([]int32, 0, c.count)
+	seen := make([]bool, c.count)
+	for _, f := range c.found {
+		if f == nil {
+			continue
+		}
+		for _, i := range f.Order {
+			if !seen[i] {
+				seen[i], order = true, append(order, i)
+			}
+		}
+	}
+	for i, there := range seen {
+		if !there {
+			order = append(order, int32(i))
+		}
+	}
+	return order
+}
+
+// walker is one thread's memory for the links of a newcomer.
+type walker struct {
+	*linker
+	place  []int32 // by sample: its turn among the candidates, counted from 1; 0 if it is none
+	others []int32
+	some   []int32
+	values []float32
+	alike  [][]float32 // by view and candidate
+	views  []float64
+	keys   []uint64
+	on     []listed // by turn of the candidates; that of 0 is none
+
+	// What is found. Candidates are samples, and the first K of list are the most probable.
+	candidates []int32
+	p          []float32 // that they are of one class, fused
+	list       []int32   // turns of candidates, most probable first
+	links      []link
+
+	// What the links come to, by cluster.
+	clusters []int32 // that there are links to
+	pull     []float64
+	cost     []float64 // of the probabilities of single pairs
+	all      float64
+}
+
+// listed says how probable a sample is, and 1, if it is on the newcomer's list, and else 0
+// and 0.
+type listed struct{ p, one float32 }
+
+// link is an edge that a newcomer would have.
+type link struct {
+	to     int32
+	weight float32
+}
+
+func (l *linker) walker() *walker {
+	w := &walker{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
+	w.place = make([]int32, l.spaces[0].Samples)
+	return w
+}
+
+// fuse finds the candidates of newcomer i, and how probable each is.
+func (w *walker) fuse(c *newcomers, i int) {
+	w.candidates = w.candidates[:0]
+	for _, f := range c.found {
+		if f == nil {
+			continue
+		}
+		index, _ := f.Of(i)
+		for _, j := range index {
+			if w.place[j] == 0 {
+				w.candidates = append(w.candidates, j)
+				w.place[j] = int32(len(w.candidates))
+			}
+		}
+	}
+	for m := range w.alike {
+		w.compare(c, i, m)
+	}
+	w.p = w.p[:0]
+	for t := range w.candidates {
+		w.estimator.Views(w.views, func(m int) float32 { return w.alike[m][t] })
+		w.p = append(w.p, float32(w.estimator.Fuse(w.views)))
+	}
+}
+
+// leave forgets the candidates.
+func (w *walker) leave() {
+	for _, j := range w.candidates {
+		w.place[j] = 0
+	}
+}
+
+// compare finds how alike newcomer i and its candidates are in view m.
+func (w *walker) compare(c *newcomers, i, m int) {
+	alike := slices.Grow(w.alike[m][:0], len(w.candidates))[:len(w.candidates)]
+	w.alike[m] = alike
+	for t := range alike {
+		alike[t] = float32(math.NaN())
+	}
+	if c.queries[m] == nil || !c.queries[m].Has(i) {
+		return
+	}
+	index, known := c.found[m].Of(i)
+	for e, j := range index {
+		alike[w.place[j]-1] = known[e]
+	}
+	w.others, w.some = w.others[:0], w.some[:0]
+	for t, x := range alike {
+		if x != x {
+			w.others, w.some = append(w.others, w.candidates[t]), append(w.some, int32(t))
+		}
+	}
+	w.values = slices.Grow(w.values[:0], len(w.others))[:len(w.others)]
+	c.queries[m].Similarities(w.values, i, w.others)
+	for e, t := range w.some {
+		alike[t] = w.values[e]
+	}
+	w.spaces[m].Localise(alike, c.roots[m][i], w.candidates)
+}
+
+// walk makes links of the probabilities: over paths, and over common neighbours, as the
+// model's settings say. Of what the fit knew of the other samples, the model has their most
+// probable neighbours, over which paths are followed.
+func (w *walker) walk() {
+	w.settle()
+	w.links = w.links[:0]
+	if w.m.Settings.Refinement.WithoutCoNeighbours {
+		for t, j := range w.candidates {
+			w.links = append(w.links, link{j, w.p[t]})
+		}
+		return
+	}
+	w.shorten(w.p)
+	w.coNeighbours()
+}
+
+// settle makes the probabilities those that lists of neighbours are made of: of paths, and
+// of all rounds but the last.
+func (w *walker) settle() {
+	set := w.m.Settings.Refinement
+	if !set.WithoutPaths {
+		w.paths()
+	}
+	if set.WithoutCoNeighbours {
+		return
+	}
+	for range max(1, set.Rounds) - 1 {
+		w.shorten(w.p)
+		w.coNeighbours()
+		w.refined()
+	}
+}
+
+// refined puts the links in the place of the probabilities, for another round.
+func (w *walker) refined() {
+	for t := range w.p {
+		w.p[t] = 0
+	}
+	for _, x := range w.links {
+		w.p[w.place[x.to]-1] = x.weight
+	}
+}
+
+// neighbours returns the neighbours of a sample that are known, none of a newcomer.
+func (w *walker) neighbours(j int32) ([]int32, []float32) {
+	switch {
+	case int(j) >= w.m.Samples():
+		return nil, nil
+	case w.m.Neighbourhoods != nil:
+		return w.m.Neighbourhoods.Of(int(j))
+	}
+	return w.m.Graph.Of(int(j))
+}
+
+// paths raises the probabilities to those of the best detours.
+func (w *walker) paths() {
+	best := append(w.values[:0], w.p...)
+	for t, h := range w.candidates {
+		index, step := w.neighbours(h)
+		for e, j := range index {
+			if at := w.place[j] - 1; at >= 0 {
+				best[at] = max(best[at], w.p[t]*step[e])
+			}
+		}
+	}
+	w.p, w.values = best, w.p
+}
+
+// shorten lists the K most probable candidates; among equals, the lower number wins.
+func (w *walker) shorten(p []float32) {
+	w.keys = w.keys[:0]
+	for t, x := range p {
+		if x > 0 {
+			w.keys = append(w.keys, uint64(^math.Float32bits(x))<<32|uint64(w.candidates[t]))
+		}
+	}
+	slices.Sort(w.keys)
+	w.list = w.list[:0]
+	for _, key := range w.keys[:min(len(w.keys), w.m.Settings.Neighbours)] {
+		w.list = append(w.list, w.place[uint32(key)]-1)
+	}
+}
+
+// coNeighbours finds the links to the samples on the newcomer's list, and to those on
+// whose lists it gets.
+func (w *walker) coNeighbours() {
+	w.on = append(w.on[:0], make([]listed, 1+len(w.candidates))...)
+	sum := 1.0
+	for _, t := range w.list {
+		w.on[1+t] = listed{w.p[t], 1}
+		sum += float64(w.p[t])
+	}
+	own := float32(sum)
+	w.links = w.links[:0]
+	for t, j := range w.candidates {
+		if int(j) >= len(w.sum) { // another newcomer, of which no list is known
+			w.links = append(w.links, link{j, w.p[t]})
+		} else if joins := w.p[t] > w.bar[j]; joins || w.on[1+t].one > 0 {
+			w.links = append(w.links, link{j, w.common(int32(t), own, joins)})
+		}
+	}
+}
+
+// common returns the co-neighbour probability of the newcomer, of which own is the sum of
+// the list, and candidate t, on whose list it gets if joins.
+func (w *walker) common(t int32, own float32, joins bool) float32 {
+	j, p := w.candidates[t], w.p[t]
+	index, probability := w.m.Neighbourhoods.Of(int(j))
+	all, both := float64(own)+float64(w.sum[j]), 0.0
+	if joins {
+		if w.bar[j] > 0 { // and the last one goes
+			index, probability = index[:len(index)-1], probability[:len(probability)-1]
+			all -= float64(w.bar[j])
+		}
+		all += float64(p)
+		both += 1 + float64(p)
+	}
+	if w.on[1+t].one > 0 {
+		both += 1 + float64(p)
+	}
+	probability = probability[:len(index)]
+	sum := float32(0)
+	for e, h := range index {
+		x := w.on[w.place[h]] // without a branch, for none could be foreseen
+		sum += x.p + float32(x.one*probability[e])
+	}
+	both += float64(sum)
+	return float32(min(1, both/all))
+}
+
+// walkers returns one for each thread that asks.
+func (l *linker) walkers(threads int) func(worker int) *walker {
+	all := make([]*walker, parallel.Threads(threads))
+	return func(worker int) *walker {
+		if all[worker] == nil {
+			all[worker] = l.walker()
+		}
+		return all[worker]
+	}
+}

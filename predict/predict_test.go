@@ -1,0 +1,264 @@
+package predict_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/predict"
+	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/synth"
+	"github.com/mvclust/mvclust/view"
+)
+
+var presets = map[string]mvclust.Options{
+	"auto":   {},
+	"paper":  {Preset: mvclust.Paper, Neighbours: 15},
+	"l2":     {Metrics: []similarity.Metric{similarity.L2}},
+	"rounds": {Preset: mvclust.Paper, Neighbours: 15, Refinement: refine.Settings{Rounds: 2}},
+	"plain":  {Preset: mvclust.Paper, Neighbours: 15, Refinement: refine.Settings{WithoutCoNeighbours: true}},
+}
+
+// The samples of the model have the labels that they had.
+func TestTrainingSamplesKeepTheirLabels(t *testing.T) {
+	for name, opt := range presets {
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
+				set := made(t, synth.Config{Samples: 300, Classes: 12, Views: 3, Dims: []int{7, 9, 11}, Noise: []float64{0.9}, Missing: 0.4, Outliers: 0.05, Seed: seed})
+				m := fitted(t, set.Views, opt)
+				p, err := predict.New(t.Context(), m, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := p.Predict(t.Context(), set.Views, nil, 2, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(r.Labels, m.Labels) || !slices.Equal(r.Confidence, m.Confidence) || !slices.Equal(r.Known, span(0, 300)) {
+					t.Error("the samples of the model are told something else than they were")
+				}
+			})
+		}
+	}
+}
+
+// Samples of equal values get the label of the one that has their id, and else of the one
+// that is surest.
+func TestEqualSamples(t *testing.T) {
+	set := made(t, synth.Config{Samples: 100, Classes: 4, Dims: []int{6}, Noise: []float64{0.4}})
+	m := fitted(t, set.Views, mvclust.Options{})
+	ids := make([]string, 100)
+	for i := range ids {
+		ids[i] = fmt.Sprint("s", i)
+	}
+	m.IDs = ids
+	other := slices.IndexFunc(m.Labels, func(l int) bool { return l != m.Labels[0] })
+	for _, v := range m.Views {
+		copy(v.Rows.Row(other), v.Rows.Row(0))
+	}
+	m.Confidence[0], m.Confidence[other] = 0.2, 0.4
+	p, err := predict.New(t.Context(), m, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := take(set.Views, []int{0, 0, 0})
+	r, err := p.Predict(t.Context(), same, []string{"s0", ids[other], "new"}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, other, other}; !slices.Equal(r.Known, want) {
+		t.Errorf("samples are known as %v, want %v", r.Known, want)
+	}
+}
+
+// New samples go to the clusters of their classes, also where they lack a view, or all of
+// them do.
+func TestNewSamples(t *testing.T) {
+	for name, opt := range presets {
+		t.Run(name, func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 600, Classes: 6, Dims: []int{20}, Noise: []float64{0.5}, Missing: 0.3})
+			m := fitted(t, take(set.Views, span(0, 500)), opt)
+			p, err := predict.New(t.Context(), m, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			class := majority(m.Labels, set.Labels[:500])
+			fresh := take(set.Views, span(500, 600))
+			r, err := p.Predict(t.Context(), fresh, nil, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := accuracy(class, r.Labels, set.Labels[500:]); a < 0.9 {
+				t.Errorf("accuracy %v", a)
+			}
+			var both []int
+			for i := range 100 {
+				if fresh[0].Has(i) {
+					both = append(both, i)
+				}
+			}
+			one, err := p.Predict(t.Context(), []*view.View{take(fresh, both)[0], nil}, nil, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := accuracy(class, one.Labels, labelsOf(set.Labels[500:], both)); a < 0.9 {
+				t.Errorf("accuracy %v with one view", a)
+			}
+		})
+	}
+}
+
+// What is told of a sample depends on nothing but the sample.
+func TestCompanyChangesNothing(t *testing.T) {
+	for name, opt := range presets {
+		t.Run(name, func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 500, Classes: 6, Dims: []int{20}, Missing: 0.3, Outliers: 0.1})
+			m := fitted(t, take(set.Views, span(0, 400)), opt)
+			p, err := predict.New(t.Context(), m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := p.Predict(t.Context(), take(set.Views, span(400, 500)), nil, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := predict.New(t.Context(), m, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order := rand.New(rand.NewPCG(1, 1)).Perm(100)
+			rows := make([]int, 100)
+			for at, i := range order {
+				rows[at] = 400 + i
+			}
+			for at := 0; at < 100; at += 40 {
+				some := rows[at:min(100, at+40)]
+				r, err := again.Predict(t.Context(), take(set.Views, some), nil, 3, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := &predict.Result{
+					Labels: labelsOf(whole.Labels, order[at:at+len(some)]), Confidence: labelsOf(whole.Confidence, order[at:at+len(some)]),
+					Next: labelsOf(whole.Next, order[at:at+len(some)]), Typicality: labelsOf(whole.Typicality, order[at:at+len(some)]),
+					Known: labelsOf(whole.Known, order[at:at+len(some)]),
+				}
+				if !reflect.DeepEqual(r, want) {
+					t.Fatalf("%d samples from place %d are told something else than among all", len(some), at)
+				}
+			}
+			for i, c := range whole.Confidence {
+				if !(c >= 0 && c <= 1) || !(whole.Typicality[i] >= 0 && whole.Typicality[i] <= 1) || whole.Next[i] == whole.Labels[i] && whole.Next[i] != predict.None {
+					t.Errorf("sample %d: confidence %v, typicality %v, cluster %d and then %d", i, c, whole.Typicality[i], whole.Labels[i], whole.Next[i])
+				}
+			}
+		})
+	}
+}
+
+// Samples of classes that the model does not know belong to no cluster, by far more often
+// than those of the others.
+func TestUnseenClasses(t *testing.T) {
+	set := made(t, synth.Config{Samples: 3000, Classes: 20, Noise: []float64{0.8}})
+	var known, seen, unseen []int
+	for i, c := range set.Labels {
+		switch {
+		case c >= 16:
+			unseen = append(unseen, i)
+		case i%10 == 0:
+			seen = append(seen, i)
+		default:
+			known = append(known, i)
+		}
+	}
+	p, err := predict.New(t.Context(), fitted(t, take(set.Views, known), mvclust.Options{}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(rows []int) float64 {
+		r, err := p.Predict(t.Context(), take(set.Views, rows), nil, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, l := range r.Labels {
+			if l == predict.None {
+				n++
+			}
+		}
+		return float64(n) / float64(len(rows))
+	}
+	s, u := none(seen), none(unseen)
+	t.Logf("to no cluster: %.3f of samples of known classes, %.3f of others", s, u)
+	if s > 0.05 || u < 0.7 {
+		t.Errorf("to no cluster: %.3f of samples of known classes, %.3f of others", s, u)
+	}
+}
+
+// Nine tenths of the samples tell the clusters of the others, on the mean of some draws
+// within two points as well as a fit of all does.
+func TestRealHandwritten(t *testing.T) {
+	views, classes := real(t, "Handwritten")
+	whole := fitted(t, views, mvclust.Options{})
+	const draws = 3
+	loss := 0.0
+	for seed := range uint64(draws) {
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(classes))
+		known, fresh := order[len(order)/10:], order[:len(order)/10]
+		m := fitted(t, take(views, known), mvclust.Options{})
+		p, err := predict.New(t.Context(), m, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Predict(t.Context(), take(views, fresh), nil, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 100 * accuracy(majority(m.Labels, labelsOf(classes, known)), r.Labels, labelsOf(classes, fresh))
+		want := 100 * accuracy(majority(whole.Labels, classes), labelsOf(whole.Labels, fresh), labelsOf(classes, fresh))
+		t.Logf("seed %d: accuracy %.1f%%, of a fit of all %.1f%%", seed, got, want)
+		loss += (want - got) / draws
+	}
+	if loss > 2 {
+		t.Errorf("the accuracy is %.1f points below that of a fit of all", loss)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	set := made(t, synth.Config{Samples: 60, Classes: 3, Dims: []int{4, 5}})
+	p, err := predict.New(t.Context(), fitted(t, set.Views, mvclust.Options{}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := set.Views[0], set.Views[1]
+	nan := &view.View{Name: "nan", Samples: 60, Dims: 4, Data: slices.Repeat([]float32{float32(math.NaN())}, 240)}
+	for name, c := range map[string]struct {
+		views []*view.View
+		ids   []string
+	}{
+		"fewer views":       {[]*view.View{a}, nil},
+		"no view":           {[]*view.View{nil, nil}, nil},
+		"swapped views":     {[]*view.View{b, a}, nil},
+		"unequal views":     {[]*view.View{a, take(set.Views, span(0, 9))[1]}, nil},
+		"too few ids":       {[]*view.View{a, b}, []string{"x"}},
+		"not finite":        {[]*view.View{nan, nil}, nil},
+		"a viewless sample": {[]*view.View{{Name: "v", Samples: 60, Dims: 4, Data: a.Data, Present: make([]bool, 60)}, nil}, nil},
+	} {
+		if _, err := p.Predict(t.Context(), c.views, c.ids, 0, nil); err == nil {
+			t.Errorf("%s: no error", name)
+		} else if _, ok := errors.AsType[*view.InputError](err); !ok {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Predict(ctx, []*view.View{a, b}, nil, 0, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

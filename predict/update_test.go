@@ -1,0 +1,269 @@
+package predict_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/predict"
+	"github.com/mvclust/mvclust/score"
+	"github.com/mvclust/mvclust/synth"
+	"github.com/mvclust/mvclust/view"
+)
+
+func updated(t testing.TB, m *model.Model, views []*view.View, threads int) (*model.Model, *predict.Changes) {
+	t.Helper()
+	next, changes, err := predict.Update(t.Context(), m, views, nil, threads, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next, changes
+}
+
+func file(t testing.TB, m *model.Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// An update with nothing leaves everything as it was.
+func TestUpdateWithNothing(t *testing.T) {
+	for name, opt := range presets {
+		t.Run(name, func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 300, Classes: 8, Dims: []int{20}, Noise: []float64{0.9}, Missing: 0.3, Outliers: 0.1})
+			m := fitted(t, set.Views, opt)
+			none := take(set.Views, nil)
+			next, changes := updated(t, m, none, 0)
+			if !slices.Equal(next.Labels, m.Labels) || !reflect.DeepEqual(next.Graph, m.Graph) || next.Retired != 0 {
+				t.Error("labels or links are others than before")
+			}
+			if changes.Touched != 0 || changes.Moved != 0 || changes.Kept != m.Clusters() || len(changes.Merged)+len(changes.Split)+len(changes.Created)+len(changes.Grown) > 0 {
+				t.Errorf("changes %+v", changes)
+			}
+		})
+	}
+}
+
+// What an update makes is a whole model, the same for any number of threads, and grows on.
+func TestUpdateTwice(t *testing.T) {
+	for name, opt := range presets {
+		t.Run(name, func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 500, Classes: 8, Dims: []int{20}, Noise: []float64{0.5}, Missing: 0.3})
+			m := fitted(t, take(set.Views, span(0, 400)), opt)
+			before := file(t, m)
+			one, changes := updated(t, m, take(set.Views, span(400, 450)), 1)
+			again, _ := updated(t, m, take(set.Views, span(400, 450)), 3)
+			if !bytes.Equal(file(t, one), file(t, again)) {
+				t.Error("the number of threads changes the model")
+			}
+			if !bytes.Equal(file(t, m), before) {
+				t.Error("the model that was updated has changed")
+			}
+			if changes.Added != 50 || changes.Clusters != one.Clusters() {
+				t.Errorf("changes %+v", changes)
+			}
+			saved := file(t, one)
+			read, err := model.Read(bytes.NewReader(saved), int64(len(saved)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			two, _ := updated(t, read, []*view.View{take(set.Views, nil)[0], nil}, 0)
+			if !slices.Equal(two.Labels, one.Labels) {
+				t.Error("an update with nothing of what was read changes labels")
+			}
+			var there []int // of those that have the first view
+			for i := 450; i < 500; i++ {
+				if set.Views[0].Has(i) {
+					there = append(there, i)
+				}
+			}
+			three, _ := updated(t, two, []*view.View{take(set.Views, there)[0], nil}, 0)
+			all := slices.Concat(set.Labels[:450], labelsOf(set.Labels, there))
+			s, err := score.Compare(all, three.Labels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.PairwisePrecision < 0.9 {
+				t.Errorf("scores %+v", s)
+			}
+			p, err := predict.New(t.Context(), three, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := p.Predict(t.Context(), take(set.Views, span(0, 450)), nil, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(r.Labels, three.Labels[:450]) {
+				t.Error("the samples of an updated model are told other labels")
+			}
+		})
+	}
+}
+
+// A single new sample has the links that were foreseen for it, and goes where it was said
+// to belong.
+func TestUpdateAgreesWithPredict(t *testing.T) {
+	for name, opt := range presets {
+		if name == "rounds" {
+			continue // of which prediction is an approximation
+		}
+		t.Run(name, func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 320, Classes: 8, Dims: []int{20}, Noise: []float64{0.7}, Missing: 0.3})
+			m := fitted(t, take(set.Views, span(0, 300)), opt)
+			p, err := predict.New(t.Context(), m, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 300; i < 320; i++ {
+				r, err := p.Predict(t.Context(), take(set.Views, []int{i}), nil, 0, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next, changes := updated(t, m, take(set.Views, []int{i}), 0)
+				if r.Labels[0] == predict.None || changes.Moved > 0 {
+					continue
+				}
+				if next.Labels[300] != r.Labels[0] || math.Abs(next.Confidence[300]-r.Confidence[0]) > 1e-5 {
+					t.Errorf("sample %d: cluster %d (%v) was foreseen, and %d (%v) came", i, r.Labels[0], r.Confidence[0], next.Labels[300], next.Confidence[300])
+				}
+			}
+		})
+	}
+}
+
+// Samples of a class that the model does not know make a cluster of their own, and leave
+// the numbers of the others alone.
+func TestUpdateCreates(t *testing.T) {
+	set := made(t, synth.Config{Samples: 900, Classes: 6, Noise: []float64{0.5}})
+	var known, fresh []int
+	for i, c := range set.Labels {
+		if c == 5 {
+			fresh = append(fresh, i)
+		} else {
+			known = append(known, i)
+		}
+	}
+	m := fitted(t, take(set.Views, known), mvclust.Options{})
+	next, changes := updated(t, m, take(set.Views, fresh), 0)
+	if !slices.Equal(next.Labels[:len(known)], m.Labels) {
+		t.Error("old samples have moved")
+	}
+	want := predict.Cluster{Label: m.Clusters(), Size: len(fresh), New: len(fresh)}
+	if len(changes.Created) != 1 || changes.Created[0] != want || len(changes.Merged)+len(changes.Split) > 0 {
+		t.Errorf("changes %+v, want %+v created", changes, want)
+	}
+}
+
+// Updated with a tenth of the samples, a model has the clusters that a fit of all has.
+func TestRealHandwrittenUpdate(t *testing.T) {
+	views, classes := real(t, "Handwritten")
+	whole := fitted(t, views, mvclust.Options{})
+	compare := func(truth, labels []int) float64 {
+		s, err := score.Compare(truth, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 100 * s.ARI
+	}
+	want := compare(classes, whole.Labels)
+	for seed := range uint64(3) {
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(classes))
+		known, fresh := order[len(order)/10:], order[:len(order)/10]
+		m := fitted(t, take(views, known), mvclust.Options{})
+		next, changes := updated(t, m, take(views, fresh), 0)
+		got := compare(slices.Concat(labelsOf(classes, known), labelsOf(classes, fresh)), next.Labels)
+		t.Logf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", seed, got, want, compare(labelsOf(classes, known), m.Labels), changes)
+		if got < want-2 {
+			t.Errorf("seed %d: ARI %.2f, of a fit of all %.2f", seed, got, want)
+		}
+	}
+}
+
+// Granularity that was chosen is looked at again when a tenth of the samples has come, and
+// one that was asked for is not.
+func TestUpdateLooksAgain(t *testing.T) {
+	set := made(t, synth.Config{Samples: 500, Classes: 8, Dims: []int{20}, Noise: []float64{0.5}})
+	for name, opt := range map[string]mvclust.Options{
+		"chosen": {}, "asked for": {Neighbours: 20}, "paper": presets["paper"],
+	} {
+		m := fitted(t, take(set.Views, span(0, 400)), opt)
+		few, _ := updated(t, m, take(set.Views, span(400, 420)), 0)
+		more, _ := updated(t, few, take(set.Views, span(420, 450)), 0)
+		got, want := []int{m.Settings.Chosen, few.Settings.Chosen, more.Settings.Chosen}, []int{0, 0, 0}
+		if name == "chosen" {
+			want = []int{400, 400, 450}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: chosen when there were %v samples, want %v", name, got, want)
+		}
+	}
+}
+
+func TestUpdateRefuses(t *testing.T) {
+	set := made(t, synth.Config{Samples: 60, Classes: 3, Dims: []int{4, 5}})
+	m := fitted(t, take(set.Views, span(0, 50)), mvclust.Options{})
+	fresh := take(set.Views, span(50, 53))
+	for ids, want := range map[string]string{"a b a": `"a"`, "50 51 7": `"7"`} {
+		_, _, err := predict.Update(t.Context(), m, fresh, strings.Fields(ids), 0, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", ids, err)
+		}
+	}
+	next, _, err := predict.Update(t.Context(), m, fresh, []string{"x", "y", "z"}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.ID(0) != "0" || next.ID(52) != "z" {
+		t.Errorf("ids %v", next.IDs)
+	}
+	if _, _, err := predict.Update(t.Context(), m, fresh[:1], nil, 0, nil); err == nil {
+		t.Error("a view too few is taken")
+	}
+}
+
+// What is said of the changes follows from the labels.
+func TestUpdateNames(t *testing.T) {
+	for seed := range uint64(5) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 400, Classes: 20, Dims: []int{10}, Noise: []float64{1.2}, Imbalance: 1, Seed: seed})
+			m := fitted(t, take(set.Views, span(0, 200)), mvclust.Options{})
+			next, c := updated(t, m, take(set.Views, span(200, 400)), 0)
+			size := map[int]int{}
+			for _, l := range next.Labels {
+				size[l]++
+			}
+			moved := 0
+			for i, l := range m.Labels {
+				if next.Labels[i] != l {
+					moved++
+				}
+			}
+			old := m.Clusters()
+			kept := 0
+			for l := range size {
+				if l < old {
+					kept++
+				}
+			}
+			if moved != c.Moved || len(size) != c.Clusters || kept != c.Kept || old-kept != len(c.Merged) {
+				t.Errorf("changes %+v; %d samples moved, %d of %d clusters kept, %d in all", c, moved, kept, old, len(size))
+			}
+			for _, x := range slices.Concat(c.Grown, c.Created) {
+				if size[x.Label] != x.Size || x.New > x.Size {
+					t.Errorf("cluster %+v has %d samples", x, size[x.Label])
+				}
+			}
+		})
+	}
+}
