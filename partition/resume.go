@@ -12,27 +12,31 @@ import (
 // marks want to move at first, and only clusters that have such samples, or have had them,
 // are moved as wholes; others follow where what they have edges to has moved. Nothing
 // happens where nothing is marked. labels holds the cluster of every sample, at least 0,
-// or -1 for one that is alone in a new one. What is Known of pairs is not heeded. It returns
-// the labels as Result has them, and reports progress, as Find does.
+// or -1 for one that is alone in a new one; they must honour what is Known of pairs, and the
+// result does. It returns the labels as Result has them, and reports progress, as Find does.
 func Resume(ctx context.Context, g *graph.Graph, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
-	set.Known = nil
-	nodes, err := edgesOf(ctx, g, set)
+	all, err := edgesOf(ctx, g, set)
 	if err != nil {
 		return nil, err
 	}
-	samples := singletons(nodes)
-	start := compacted(labels)
+	base := components(all, set.Known)
+	samples := singletons(base.nodes)
+	start, moving := make([]int32, base.count()), make([]bool, base.count())
+	for i, l := range compacted(labels) {
+		start[base.of[i]] = l
+		moving[base.of[i]] = moving[base.of[i]] || touched[i]
+	}
 	samples.assign(start, 0)
 	samples.loss = samples.objective()
-	copy(samples.stale, touched)
-	f := &finder{ctx: ctx, set: set, random: random, progress: progress, part: &part{touched: slices.Clone(touched), start: slices.Clone(start)}}
+	copy(samples.stale, moving)
+	f := &finder{ctx: ctx, set: set, random: random, progress: progress, part: &part{touched: moving, start: slices.Clone(start)}}
 	if err := f.rise(samples); err != nil {
 		return nil, err
 	}
-	return &Result{Number(samples.label), f.sweeps}, nil
+	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
 }
 
 // compacted numbers the labels from 0, in their order, and then those that are alone.

@@ -27,7 +27,7 @@ func (u *update) choose() ([]int, error) {
 	}
 	set.Chosen = n
 	plan := granularity.Settings{Most: set.Neighbours, Partition: set.Partition, Seed: set.Seed}
-	plan.Partition.Resolution = 0
+	plan.Partition.Resolution, plan.Partition.Known = 0, u.known
 	found, err := granularity.Search(u.ctx, u.fused(), plan, u.threads, nil)
 	if err != nil {
 		return nil, err

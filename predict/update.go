@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/model"
@@ -50,7 +51,11 @@ func Update(ctx context.Context, m *model.Model, views []*view.View, ids []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	u := &update{ctx: ctx, threads: threads, old: m, next: next, count: count}
+	known, err := next.Constraints.Resolve(next.Views[0].Rows.Samples)
+	if err != nil {
+		return nil, nil, err
+	}
+	u := &update{ctx: ctx, threads: threads, old: m, next: next, count: count, known: known}
 	if err := u.link(views, parallel.Counter(progress)); err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +73,7 @@ type update struct {
 	old     *model.Model
 	next    *model.Model
 	count   int // of new samples
+	known   *constraint.Known
 	pairs   [][]probable
 	touched []bool // by sample: whether it is new, or has a new neighbour
 }
@@ -82,7 +88,9 @@ type probable struct {
 // are there.
 func enlarged(m *model.Model, views []*view.View, ids []string, count int) (*model.Model, error) {
 	next := *m
-	next.Settings.Partition.Known = nil // which is about the old samples alone
+	if m.Constraints.Distinct != nil {
+		next.Constraints.Distinct = slices.Concat(m.Constraints.Distinct, slices.Repeat([]int{-1}, count))
+	}
 	n := m.Samples()
 	next.Views = slices.Clone(m.Views)
 	for i := range next.Views {
@@ -260,7 +268,11 @@ func (u *update) refine() error {
 	if u.next.Neighbourhoods, err = refine.NewNeighbourhoods(k, index, probability); err != nil {
 		return err
 	}
-	u.next.Graph, err = u.next.Neighbourhoods.CoNeighbours(u.ctx, k, u.threads)
+	refined, err := u.next.Neighbourhoods.CoNeighbours(u.ctx, k, u.threads)
+	if err != nil {
+		return err
+	}
+	u.next.Graph, err = u.known.Spread(u.ctx, refined, u.threads)
 	return err
 }
 
@@ -306,7 +318,9 @@ func (u *update) partition() (*Changes, error) {
 	if !chosen {
 		start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 		random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Partition, start, u.touched, random, nil)
+		set := m.Settings.Partition
+		set.Known = u.known
+		found, err := partition.Resume(u.ctx, m.Graph, set, start, u.touched, random, nil)
 		if err != nil {
 			return nil, err
 		}

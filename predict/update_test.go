@@ -267,3 +267,54 @@ func TestUpdateNames(t *testing.T) {
 		})
 	}
 }
+
+// What was known of pairs at the fit still holds after an update, also where the clusters
+// are found anew, and an update with nothing changes nothing.
+func TestUpdateHonoursConstraints(t *testing.T) {
+	for name, opt := range presets {
+		t.Run(name, func(t *testing.T) {
+			set := made(t, synth.Config{Samples: 400, Classes: 8, Dims: []int{20}, Noise: []float64{0.9}, Missing: 0.3})
+			old := take(set.Views, span(0, 300))
+			// Pairs against the classes: those that nothing else would honour.
+			r := rand.New(rand.NewPCG(5, 6))
+			opt.Constraints.Distinct = make([]int, 300)
+			for i := range opt.Constraints.Distinct {
+				opt.Constraints.Distinct[i] = -1
+			}
+			for c := range 8 {
+				var members []int
+				for i, l := range set.Labels[:300] {
+					if l == c {
+						members = append(members, i)
+					}
+				}
+				a, b, d := members[r.IntN(10)], members[10+r.IntN(10)], members[20+r.IntN(3)]
+				opt.Constraints.CannotLink = append(opt.Constraints.CannotLink, [2]int{a, b})
+				opt.Constraints.Distinct[a], opt.Constraints.Distinct[d] = c, c
+			}
+			m := fitted(t, old, opt)
+			same, _ := updated(t, m, take(set.Views, nil), 0)
+			if !slices.Equal(same.Labels, m.Labels) || !reflect.DeepEqual(same.Graph, m.Graph) {
+				t.Error("an update with nothing changes something")
+			}
+			for _, more := range []int{20, 100} {
+				next, _ := updated(t, m, take(set.Views, span(300, 300+more)), 2)
+				for _, p := range opt.Constraints.CannotLink {
+					if next.Labels[p[0]] == next.Labels[p[1]] {
+						t.Errorf("%d more: samples %v are together", more, p)
+					}
+				}
+				for i, a := range opt.Constraints.Distinct {
+					for j, b := range opt.Constraints.Distinct[:i] {
+						if a >= 0 && a == b && next.Labels[i] == next.Labels[j] {
+							t.Errorf("%d more: samples %d and %d of group %d are together", more, i, j, a)
+						}
+					}
+				}
+				if _, err := model.Read(bytes.NewReader(file(t, next)), int64(len(file(t, next)))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
