@@ -32,9 +32,9 @@ func newEvidence(views, pairs int) *evidence {
 }
 
 // add adds pairs, before which there were so many.
-func (e *evidence) add(ctx context.Context, estimator *posterior.Estimator, similarities [][]float32, before, threads int) error {
+func (e *evidence) add(ctx context.Context, estimator *posterior.Estimator, similarities [][]float32, fused []float32, before, threads int) error {
 	first := (e.every - before%e.every) % e.every
-	sums, err := estimator.Evidence(ctx, similarities, first, e.every, threads)
+	sums, err := estimator.Evidence(ctx, similarities, fused, first, e.every, threads)
 	for m, x := range sums {
 		e.sums[m] += x
 	}

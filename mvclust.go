@@ -109,10 +109,11 @@ type Trace struct {
 	// Similarities counts, by view, how alike the training pairs are, on the scale of the
 	// view's probability function.
 	Similarities []probability.Histogram
-	// Evidence is the share, by view, of all that the views say of the pairs, for or
-	// against: of the sum of |log(p / (1 - p))|, with p the view's probability. Where
-	// there are many pairs it rests on some of them, evenly spaced. The shares add up to
-	// 1, or are 0 where no view says anything.
+	// Evidence is the share of each view in the decisions on the pairs: in the sum of
+	// |log(p / (1 - p))|, with p the view's probability, over the pairs that were decided
+	// as the view would have it; see posterior.Estimator.Evidence. Where there are many
+	// pairs it rests on some of them, evenly spaced. The shares add up to 1, or are 0
+	// where no view says anything.
 	Evidence []float64
 	// Edges is the number of pairs with a refined probability.
 	Edges int
@@ -505,7 +506,7 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 			if err != nil {
 				return err
 			}
-			if err := said.add(r.ctx, estimator, similarities, len(p), r.opt.Threads); err != nil {
+			if err := said.add(r.ctx, estimator, similarities, some, len(p), r.opt.Threads); err != nil {
 				return err
 			}
 			p = append(p, some...)

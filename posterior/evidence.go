@@ -7,12 +7,13 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
-// Evidence returns, by view, the sum of |log(p / (1 - p))| over some of the pairs whose
-// similarities are given, as for Pairs: those numbered first, first + every, and so on.
-// p is what the view says of the pair, clipped; a pair that lacks the view adds nothing,
-// also where completion stands in for it. The result does not depend on threads; 0 stands
-// for GOMAXPROCS. The only error is the context's own.
-func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, first, every, threads int) ([]float64, error) {
+// Evidence returns, by view, the sum of |log(p / (1 - p))| over the pairs that the view
+// helped to decide as they were: p is what the view says of the pair, clipped, and lies on
+// the side of 1/2 where fused, what Pairs returned, does. A pair that lacks the view adds
+// nothing, also where completion stands in for it. Of the pairs, whose similarities are
+// given as for Pairs, only those numbered first, first + every, and so on count. The result
+// does not depend on threads; 0 stands for GOMAXPROCS. The only error is the context's own.
+func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, fused []float32, first, every, threads int) ([]float64, error) {
 	sums := make([]float64, len(similarities))
 	if len(similarities) == 0 || len(similarities[0]) <= first {
 		return sums, ctx.Err()
@@ -24,9 +25,14 @@ func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, firs
 		part := make([]float64, len(similarities))
 		for k := lo; k < hi; k++ {
 			for m, f := range e.functions {
-				if w := similarities[m][first+k*every]; w == w {
-					p := e.clip(f.At(float64(w)))
-					part[m] += math.Abs(math.Log(p / (1 - p)))
+				t := first + k*every
+				w := similarities[m][t]
+				if w != w {
+					continue
+				}
+				p := e.clip(f.At(float64(w)))
+				if odds := math.Log(p / (1 - p)); odds > 0 == (fused[t] > 0.5) {
+					part[m] += math.Abs(odds)
 				}
 			}
 		}

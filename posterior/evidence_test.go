@@ -19,17 +19,19 @@ func TestEvidence(t *testing.T) {
 	}
 	nan := float32(math.NaN())
 	w := [][]float32{{.5, .9, 0, nan, .3}, {nan, .1, .75, nan, .5}}
+	fused := []float32{.5, .9, .6, 0, .2} // the second view is overruled on the second pair, and the first on the third
 	nine := math.Log(9)
 	for _, c := range []struct {
 		name         string
 		first, every int
 		want         []float64
 	}{
-		{"all", 0, 1, []float64{nine + nine + math.Log(.7/.3), nine + math.Log(3)}},
-		{"every other", 1, 2, []float64{nine, nine}},
+		{"all", 0, 1, []float64{nine + math.Log(.7/.3), math.Log(3)}},
+		{"every other", 1, 2, []float64{nine, 0}},
+		{"the last two", 2, 2, []float64{math.Log(.7 / .3), math.Log(3)}},
 		{"beyond", 5, 3, []float64{0, 0}},
 	} {
-		got, err := e.Evidence(t.Context(), w, c.first, c.every, 1)
+		got, err := e.Evidence(t.Context(), w, fused, c.first, c.every, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +44,7 @@ func TestEvidence(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Evidence(ctx, w, 0, 1, 1); !errors.Is(err, context.Canceled) {
+	if _, err := e.Evidence(ctx, w, fused, 0, 1, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -58,11 +60,11 @@ func TestEvidenceAndThreads(t *testing.T) {
 	for i := range w[0] {
 		w[0][i] = r.Float32()
 	}
-	one, err := e.Evidence(t.Context(), w, 1, 3, 1)
+	one, err := e.Evidence(t.Context(), w, w[0], 1, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := e.Evidence(t.Context(), w, 1, 3, 7)
+	many, err := e.Evidence(t.Context(), w, w[0], 1, 3, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
