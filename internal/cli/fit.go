@@ -33,6 +33,7 @@ type fitOptions struct {
 	threads    positive
 	memory     size
 	params     []string
+	thumbs     string
 	json       bool
 	quiet      bool
 }
@@ -50,7 +51,7 @@ several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns o
 lists of numbers) gives them all, in order. Every view has one row per sample; a row
 that is null or NaN throughout says that the sample lacks the view.
 
-Two files are written to the output folder, each whole or not at all:
+Three files are written to the output folder, each whole or not at all:
 
   labels.csv  id,label,confidence, one row per sample in the order of the input.
               The id is the row, counted from 0, or the sample's own id; labels
@@ -66,6 +67,9 @@ Two files are written to the output folder, each whole or not at all:
   run.json    what was read, the settings, the probability functions, what every
               stage did and every choice that was made, with the scores where
               --truth is given.
+  report.html the result for people, in one file that opens offline: a map of
+              the samples, what each cluster is like, what each view says, the
+              settings, and the scores where --truth is given.
 
 Nothing needs to be set. The number of neighbours and how fine the clusters are
 follow from the data; views that agree with no other are left out, with a note.
@@ -106,6 +110,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")
 	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may take; one that needs more is refused before it starts (default as much as it needs)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
+	f.StringVar(&o.thumbs, "thumbs", "", thumbsHelp)
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
 	cmd.SetUsageTemplate(usageTemplate() + `
@@ -191,6 +196,13 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 			return err
 		}
 	}
+	pictures, err := openThumbs(ctx, o.thumbs, set)
+	if err != nil {
+		return err
+	}
+	if pictures != nil {
+		defer pictures.Close()
+	}
 	readingTook := time.Since(started)
 	p.update(reading, "bytes", 1, 1, 0)
 	for _, note := range set.Notes {
@@ -203,7 +215,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if truth != nil {
 		inputs = append(inputs, truth.File.Path)
 	}
-	for _, name := range []string{labels, "run.json"} {
+	for _, name := range []string{labels, "run.json", pageName} {
 		if err := dir.spare(name, inputs); err != nil {
 			return err
 		}
@@ -234,6 +246,13 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		r.Inputs.Truth, r.Scores = &truth.File, &s
 	}
 
+	page, err := newPage(ctx, p, r, set, truth, pictures, result)
+	if err != nil {
+		return err
+	}
+	if err := dir.stage(ctx, pageName, page.WriteHTML); err != nil {
+		return err
+	}
 	err = dir.stage(ctx, labels, func(w io.Writer) error {
 		if o.format == "parquet" {
 			return dataset.WriteLabels(w, set.IDs, result.Labels, result.Confidence)
