@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/mvclust/mvclust/probability"
 )
 
 // figure is a plain SVG drawing that follows the page's style sheet.
@@ -45,7 +47,11 @@ func newAxis(low, high float64, log bool) axis {
 // newFigure begins a figure whose title and description are read out.
 func newFigure(title, description string, width, height float64, x, y axis) *figure {
 	f := &figure{width: width, height: height, left: 46, right: 12, top: 10, bottom: 38, x: x, y: y}
-	f.writef(`<svg class="chart" role="img" viewBox="0 0 %s %s"><title>%s</title><desc>%s</desc>`,
+	class := "chart"
+	if width > 500 {
+		class = "chart wide" // fills the page, so that its text is scaled by other factors
+	}
+	f.writef(`<svg class="`+class+`" role="img" viewBox="0 0 %s %s"><title>%s</title><desc>%s</desc>`,
 		num(width), num(height), html.EscapeString(title), html.EscapeString(description))
 	return f
 }
@@ -149,7 +155,7 @@ func tick(v float64) string {
 func (r *Report) sizesChart() template.HTML {
 	n := len(r.Sizes)
 	f := newFigure("Sizes of the clusters", fmt.Sprintf("%s, from %s down to %s.", count(r.Number, "cluster"), count(r.Sizes[0], "sample"), count(r.Sizes[n-1], "sample")),
-		1100, 190, axis{0, float64(n), false}, newAxis(0, float64(r.Sizes[0]), false))
+		700, 130, axis{0, float64(n), false}, newAxis(0, float64(r.Sizes[0]), false))
 	f.axes("cluster", "samples")
 	for c, size := range r.Sizes {
 		f.bar("bar", float64(c), float64(c+1), float64(size), fmt.Sprintf("cluster %d: %s", c, count(size, "sample")))
@@ -243,30 +249,40 @@ func (v *View) steps() []step {
 	return out
 }
 
-// curveChart shows the loss by epoch.
+// curveChart shows the loss and its terms by epoch, each as a share of what it began with:
+// they differ in size by far.
 func (r *Report) curveChart() template.HTML {
-	curve := r.Learning.Curve
-	most := 0.0
-	for _, l := range curve {
-		most = max(most, l.Total, l.Single, l.Cross, l.Constraint)
-	}
-	f := newFigure("Learning curve", fmt.Sprintf("The loss falls from %.4g to %.4g, its least, after %s.", curve[0].Total, curve[r.Learning.Kept].Total, count(r.Learning.Kept, "epoch")),
-		900, 260, newAxis(0, float64(len(curve)-1), false), newAxis(0, most, false))
-	f.axes("epoch", "loss")
+	curve, kept := r.Learning.Curve, r.Learning.Kept
 	epochs := make([]float64, len(curve))
-	part := func(of func(i int) float64) []float64 {
+	for i := range epochs {
+		epochs[i] = float64(i)
+	}
+	low, high := 1.0, 1.0
+	part := func(of func(l probability.Losses) float64) []float64 {
 		out := make([]float64, len(curve))
-		for i := range curve {
-			epochs[i], out[i] = float64(i), of(i)
+		for i, l := range curve {
+			out[i] = 1
+			if start := of(curve[0]); start > 0 {
+				out[i] = of(l) / start
+			}
+			low, high = min(low, out[i]), max(high, out[i])
 		}
 		return out
 	}
-	f.line("line s2", epochs, part(func(i int) float64 { return curve[i].Single }))
-	f.line("line s3", epochs, part(func(i int) float64 { return curve[i].Cross }))
-	f.line("line s4", epochs, part(func(i int) float64 { return curve[i].Constraint }))
-	f.line("curve", epochs, part(func(i int) float64 { return curve[i].Total }))
-	kept := r.Learning.Kept
-	f.writef(`<circle class="kept" cx="%s" cy="%s" r="4.5"><title>epoch %d is kept: loss %.4g</title></circle>`, num(f.px(float64(kept))), num(f.py(curve[kept].Total)), kept, curve[kept].Total)
+	total := part(func(l probability.Losses) float64 { return l.Total })
+	terms := [][]float64{
+		part(func(l probability.Losses) float64 { return l.Single }),
+		part(func(l probability.Losses) float64 { return l.Cross }),
+		part(func(l probability.Losses) float64 { return l.Constraint }),
+	}
+	f := newFigure("Learning curve", fmt.Sprintf("The loss falls from %.4g to %.4g, its least, after %s.", curve[0].Total, curve[kept].Total, count(kept, "epoch")),
+		700, 200, newAxis(0, float64(len(curve)-1), false), newAxis(low, high, false))
+	f.axes("epoch", "loss, 1 at the start")
+	for k, term := range terms {
+		f.line(fmt.Sprint("line s", k+2), epochs, term)
+	}
+	f.line("curve", epochs, total)
+	f.writef(`<circle class="kept" cx="%s" cy="%s" r="4.5"><title>epoch %d is kept: loss %.4g</title></circle>`, num(f.px(float64(kept))), num(f.py(total[kept])), kept, curve[kept].Total)
 	return f.done()
 }
 
@@ -278,7 +294,7 @@ func (r *Report) choiceChart() template.HTML {
 	}
 	chosen := r.Choice.Tried[r.Choice.Chosen]
 	f := newFigure("Partitions that were tried", fmt.Sprintf("Of %s, the one with %s was chosen, with a score of %.3f.", count(len(r.Choice.Tried), "partition"), count(chosen.Clusters, "cluster"), chosen.Score),
-		900, 260, newAxis(low, high, true), newAxis(0, top, false))
+		700, 200, newAxis(low, high, true), newAxis(0, top, false))
 	f.axes("clusters (logarithmic)", "score")
 	for i, c := range r.Choice.Tried {
 		class, radius := "dot", 3.2

@@ -175,7 +175,7 @@ func (p *page) Tiles() []tile {
 		{"Confidence", percent(p.Mean), "on the mean"},
 	}
 	if p.Singles > 0 {
-		out = append(out, tile{"Alone", grouped(p.Singles), "samples in no larger cluster"})
+		out = append(out, tile{"Alone", grouped(p.Singles), "samples that are clusters by themselves"})
 	}
 	if p.Truth != nil {
 		s := &p.Truth.Scores
@@ -349,7 +349,7 @@ type confusionRow struct {
 
 type cell struct {
 	Count int
-	Heat  int // in percent
+	Heat  int // from 0 to 50, by the share of the cluster
 }
 
 // mostRows bounds the rows of the confusion table.
@@ -380,7 +380,7 @@ func (p *page) Confusion() confusion {
 		for _, k := range order {
 			x := t.Counts[c][k]
 			row.Others -= x
-			row.Cells = append(row.Cells, cell{x, int(math.Round(100 * float64(x) / float64(p.Clusters[c].Size)))})
+			row.Cells = append(row.Cells, cell{x, int(math.Round(50 * float64(x) / float64(p.Clusters[c].Size)))})
 		}
 		out.Rows = append(out.Rows, row)
 	}

@@ -219,7 +219,11 @@ func settings(o *mvclust.Options) []Fact {
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 	}
 	for _, p := range param.List() {
-		facts = append(facts, Fact{p.Name, fmt.Sprint(p.Value(o))})
+		value := p.Value(o)
+		if x, ok := value.(float64); ok {
+			value = strconv.FormatFloat(x, 'g', 6, 64)
+		}
+		facts = append(facts, Fact{p.Name, fmt.Sprint(value)})
 	}
 	return facts
 }
