@@ -270,7 +270,7 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 	if r.Scores != nil {
 		b.WriteString(scoreTable(r.Scores) + "\n")
 	}
-	fmt.Fprintf(&b, "%s and run.json are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
+	fmt.Fprintf(&b, "%s, run.json and report.html are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

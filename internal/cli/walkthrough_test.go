@@ -8,15 +8,26 @@ import (
 	"testing"
 )
 
-// The commands of docs/tables.md work and print what the page says: those after a
-// "$ " in its blocks of console, in one folder, one after another.
+// The commands of the pages in docs that walk through something work and print what the
+// page says: those after a "$ " in its blocks of console, in one folder, one after another.
 func TestWalkthrough(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
 	}
+	for page, least := range map[string]int{"tables.md": 6, "report.md": 4} {
+		t.Run(page, func(t *testing.T) {
+			if commands := walk(t, read(t, "..", "..", "docs", page)); commands < least {
+				t.Errorf("only %d commands were found", commands)
+			}
+		})
+	}
+}
+
+// walk runs the commands of a page and returns their number.
+func walk(t *testing.T, page string) int {
 	dir := t.TempDir()
 	commands := 0
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(read(t, "..", "..", "docs", "tables.md"), -1) {
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			line, want, _ := strings.Cut(step, "\n")
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
@@ -34,7 +45,5 @@ func TestWalkthrough(t *testing.T) {
 			}
 		}
 	}
-	if commands < 6 {
-		t.Errorf("only %d commands were found", commands)
-	}
+	return commands
 }
