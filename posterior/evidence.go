@@ -31,7 +31,8 @@ func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, fuse
 					continue
 				}
 				p := e.clip(f.At(float64(w)))
-				if odds := math.Log(p / (1 - p)); odds > 0 == (fused[t] > 0.5) {
+				// A function without points says nothing: odds are NaN.
+				if odds := math.Log(p / (1 - p)); odds == odds && odds > 0 == (fused[t] > 0.5) {
 					part[m] += math.Abs(odds)
 				}
 			}

@@ -42,6 +42,13 @@ func TestEvidence(t *testing.T) {
 			}
 		}
 	}
+	silent, err := New(&probability.Model{Functions: []probability.Function{{}, line}}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := silent.Evidence(t.Context(), w, fused, 0, 1, 1); err != nil || got[0] != 0 || !(got[1] > 0) {
+		t.Errorf("a function without points says %v, %v", got, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Evidence(ctx, w, fused, 0, 1, 1); !errors.Is(err, context.Canceled) {

@@ -97,7 +97,7 @@ func open(t testing.TB, file string, l look) *tab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.do(chromedp.EmulateViewport(l.width, l.height, opts...), chromedp.Navigate("file://"+path), chromedp.WaitReady("#legend"))
+	p.do(chromedp.EmulateViewport(l.width, l.height, opts...), chromedp.Navigate("file://"+path), chromedp.WaitReady(chromedp.CSS("#legend")))
 	return p
 }
 

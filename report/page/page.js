@@ -367,11 +367,11 @@
   // Legend.
   for (let c = 0; c < Math.min(14, D.singles, D.sizes.length); c++) {
     const b = document.createElement("button"), mark = document.createElement("i"), size = document.createElement("small");
+    const unseen = words => { const s = document.createElement("span"); s.className = "hidden"; s.textContent = words; return s; };
     b.type = "button"; b.dataset.cluster = c; b.setAttribute("aria-pressed", "false");
     mark.className = `swatch c${colour(c)}`;
     size.textContent = D.sizes[c];
-    b.append(mark, String(c), size);
-    b.setAttribute("aria-label", `Cluster ${c}, ${D.sizes[c]} samples`);
+    b.append(mark, unseen("Cluster "), String(c), unseen(", "), size, unseen(" samples"));
     b.onclick = () => choose(c);
     $("legend").append(b);
   }
