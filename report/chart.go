@@ -124,9 +124,9 @@ func (f *figure) line(class string, xs, ys []float64) {
 // bar draws a bar from the base line up, with words for who points at it.
 func (f *figure) bar(class string, from, to, value float64, words string) {
 	x, y := f.px(from), f.py(value)
-	gap := min(1, 0.15*(f.px(to)-x))
+	gap := min(12, 0.15*(f.px(to)-x))
 	f.writef(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`,
-		class, num(x), num(y), num(f.px(to)-x-gap), num(max(0, f.height-f.bottom-y)), html.EscapeString(words))
+		class, num(x+gap/2), num(y), num(f.px(to)-x-gap), num(max(0, f.height-f.bottom-y)), html.EscapeString(words))
 }
 
 func (f *figure) done() template.HTML {
@@ -135,7 +135,7 @@ func (f *figure) done() template.HTML {
 }
 
 // num writes a coordinate.
-func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+func num(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
 // tick writes a value at an axis.
 func tick(v float64) string {
@@ -155,10 +155,10 @@ func tick(v float64) string {
 func (r *Report) sizesChart() template.HTML {
 	n := len(r.Sizes)
 	f := newFigure("Sizes of the clusters", fmt.Sprintf("%s, from %s down to %s.", count(r.Number, "cluster"), count(r.Sizes[0], "sample"), count(r.Sizes[n-1], "sample")),
-		700, 130, axis{0, float64(n), false}, newAxis(0, float64(r.Sizes[0]), false))
+		700, 130, axis{-0.5, float64(n) - 0.5, false}, newAxis(0, float64(r.Sizes[0]), false))
 	f.axes("cluster", "samples")
 	for c, size := range r.Sizes {
-		f.bar("bar", float64(c), float64(c+1), float64(size), fmt.Sprintf("cluster %d: %s", c, count(size, "sample")))
+		f.bar("bar", float64(c)-0.5, float64(c)+0.5, float64(size), fmt.Sprintf("cluster %d: %s", c, count(size, "sample")))
 	}
 	return f.done()
 }

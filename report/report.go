@@ -215,7 +215,7 @@ func (o *Options) check(result *mvclust.Result) error {
 func settings(o *mvclust.Options) []Fact {
 	facts := []Fact{
 		{"preset", o.Preset.String()},
-		{"neighbors", strconv.Itoa(o.Neighbours)}, //nolint:misspell // spelt as the flag is
+		{"neighbors", strconv.Itoa(o.Neighbours)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 	}
 	for _, p := range param.List() {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"image"
-	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
@@ -219,7 +218,7 @@ func TestThreads(t *testing.T) {
 func picture(t testing.TB, kind string, w, h int, alpha uint8) []byte {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for i := range w * h {
-		m.Set(i%w, i/w, color.NRGBA{uint8(i), 80, 160, alpha})
+		copy(m.Pix[4*i:], []byte{uint8(i), 80, 160, alpha})
 	}
 	var b bytes.Buffer
 	var err error
@@ -273,10 +272,10 @@ func TestPictures(t *testing.T) {
 	r := made(t, result, Options{Pictures: func(_ context.Context, samples []int, take func(int, []byte, error)) error {
 		asked = len(samples)
 		for _, i := range samples {
-			switch {
-			case i == 7:
+			switch i {
+			case 7:
 				take(i, nil, errors.New("it is lost"))
-			case i == 9:
+			case 9:
 				take(i, file[:50], nil)
 			default:
 				take(i, file, nil)

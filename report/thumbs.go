@@ -10,6 +10,7 @@ import (
 	_ "image/gif" // a format of pictures
 	"image/jpeg"
 	"image/png"
+	"slices"
 
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // a format of pictures
@@ -69,7 +70,7 @@ func (r *Report) illustrate(ctx context.Context, pictures Pictures) error {
 	}
 	r.thumbs = found
 	if missing > 0 {
-		r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], fmt.Sprintf("%d of %d pictures cannot be shown, and the ids stand in for them; the first is that of %s: %v", missing, len(wanted), r.id(r.blamed), first))
+		r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("%d of %d pictures cannot be shown, and the ids stand in for them; the first is that of %s: %v", missing, len(wanted), r.id(r.blamed), first))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func page(t testing.TB, preset mvclust.Preset) string {
 	opt.Pictures = func(_ context.Context, samples []int, take func(int, []byte, error)) error {
 		var b bytes.Buffer
 		m := image.NewGray(image.Rect(0, 0, 20, 20))
-		m.Set(3, 3, color.White)
+		m.Pix[63] = 255
 		if err := png.Encode(&b, m); err != nil {
 			return err
 		}

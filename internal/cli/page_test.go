@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ func paint(t *testing.T, path string, shade int) {
 	t.Helper()
 	m := image.NewGray(image.Rect(0, 0, 9, 9))
 	for i := range m.Pix {
-		m.Set(i%9, i/9, color.Gray{uint8(shade + i)})
+		m.Pix[i] = uint8(shade + i)
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, m); err != nil {

@@ -166,7 +166,7 @@ type field struct {
 func (f *field) run(ctx context.Context, steps, threads int, progress func(done int)) error {
 	next, speed := slices.Clone(f.places), make([]point, len(f.places))
 	for step := range steps {
-		f.center()
+		f.findMiddles()
 		rate := 0.4 * (1 - float32(step)/float32(steps))
 		seed := mix(f.seed, uint64(step))
 		err := parallel.Blocks(ctx, threads, len(f.places), 256, func(_, lo, hi int) {
@@ -186,8 +186,8 @@ func (f *field) run(ctx context.Context, steps, threads int, progress func(done 
 	return nil
 }
 
-// center finds the middles of the clusters.
-func (f *field) center() {
+// findMiddles finds the middles of the clusters.
+func (f *field) findMiddles() {
 	if f.cluster == nil {
 		return
 	}
