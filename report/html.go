@@ -73,7 +73,7 @@ type pageData struct {
 	Sure    []byte            `json:"sure"`    // uint8, confidence x 255, of every point
 	Near    []byte            `json:"near"`    // uint32 x 5, places among the samples below
 	Odds    []byte            `json:"odds"`    // uint8 x 5, probabilities x 255; 0 for none
-	Present []byte            `json:"present"` // uint8 of every point, view after view; empty where all have all
+	Present []byte            `json:"present"` // a bit of every view, eight views' bytes of all points after another; empty where all have all
 	IDs     []string          `json:"ids"`     // of the points, and then of other samples
 	Rows    []byte            `json:"rows"`    // uint32, in place of ids
 	Views   []string          `json:"views"`
@@ -129,13 +129,13 @@ func (r *Report) data() ([]byte, map[int]int, error) {
 		}
 	}
 	if slices.ContainsFunc(m.present, func(p []bool) bool { return p != nil }) {
-		for _, present := range m.present {
-			for _, i := range m.Samples {
-				has := uint8(1)
-				if present != nil && !present[i] {
-					has = 0
+		n := len(m.Samples)
+		d.Present = make([]byte, n*((len(m.present)+7)/8))
+		for v, present := range m.present {
+			for k, i := range m.Samples {
+				if present == nil || present[i] {
+					d.Present[v/8*n+k] |= 1 << (v % 8)
 				}
-				d.Present = append(d.Present, has)
 			}
 		}
 	}

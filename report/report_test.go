@@ -114,7 +114,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	if d := payload(t, page); d.Drawn != 120 || len(d.Places) != 4*120 || len(d.Present) != 2*120 || len(d.Near) != 4*5*120 {
+	if d := payload(t, page); d.Drawn != 120 || len(d.Places) != 4*120 || len(d.Present) != 120 || len(d.Near) != 4*5*120 {
 		t.Errorf("the script sees %d samples, %d bytes of places, %d of presence, %d of neighbours", d.Drawn, len(d.Places), len(d.Present), len(d.Near))
 	}
 	if _, err := json.Marshal(r); err != nil {

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +128,7 @@ func (p *Pictures) join(rows, samples int) error {
 }
 
 // Each calls take with the picture file of each of samples, or with why there is none.
-// Its error is that of the table, or the context's.
+// Its only error is the context's.
 func (p *Pictures) Each(ctx context.Context, samples []int, take func(sample int, file []byte, problem error)) error {
 	if p.binary != nil {
 		return p.eachValue(ctx, samples, take)
@@ -168,12 +167,17 @@ func (p *Pictures) eachValue(ctx context.Context, samples []int, take func(sampl
 		}
 		return ctx.Err()
 	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// Damage costs the pictures that follow it, not the run that they were to adorn.
+	problem := errNoPicture
 	if err != nil {
-		return cmp.Or(ctx.Err(), p.source.fail(err))
+		problem = p.source.fail(err)
 	}
 	for _, row := range rows {
 		if i, ok := of[row]; ok {
-			take(i, nil, errNoPicture)
+			take(i, nil, problem)
 		}
 	}
 	return nil

@@ -118,6 +118,38 @@ func TestPicturesInParquet(t *testing.T) {
 	hold(t, gather(t, arg, []string{"d", "new", "a"}, 3, 0, 1, 2), map[int]string{0: "error: neither a picture", 1: "error: there is none", 2: pngMark + "a"})
 }
 
+// A damaged page costs its pictures alone.
+func TestPicturesInDamagedParquet(t *testing.T) {
+	type row struct {
+		Image []byte `parquet:"image"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	for range 3 {
+		if _, err := w.Write([]row{{[]byte(pngMark + strings.Repeat("x", 50))}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := b.Bytes()
+	whole, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file[whole.Metadata().RowGroups[1].Columns[0].MetaData.DataPageOffset] = 0xff
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	save(t, path, string(file))
+	got := gather(t, path+":image", nil, 3, 0, 1, 2)
+	if !strings.HasPrefix(got[0], pngMark) || !strings.Contains(got[1], "damaged") || !strings.Contains(got[2], "damaged") {
+		t.Errorf("the pictures are %v", got)
+	}
+}
+
 func TestPicturesErrors(t *testing.T) {
 	dir := t.TempDir()
 	save(t, filepath.Join(dir, "t.csv"), "n,file\n1,a\n2,b\n")

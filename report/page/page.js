@@ -218,7 +218,7 @@
   function words(i) {
     const out = [`cluster ${labels[i]}, confidence ${percent(sure[i] / 255)}`];
     if (present.length) {
-      const has = D.views.filter((_, m) => present[m * n + i]);
+      const has = D.views.filter((_, m) => present[(m >> 3) * n + i] >> (m & 7) & 1);
       out.push(has.length === D.views.length ? "all views" : "views: " + has.join(", "));
     } else if (D.views.length > 1) out.push("all views");
     const list = [];
