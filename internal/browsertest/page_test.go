@@ -74,7 +74,7 @@ func page(t testing.TB, preset mvclust.Preset) string {
 }
 
 // painted says whether the map shows anything.
-const painted = `(() => { const c = document.getElementById("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n > 1000; })()`
+const painted = `(() => { const c = document.getElementById("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] !== d[0]; return n > 1000; })()`
 
 func TestRenders(t *testing.T) {
 	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {

@@ -19,10 +19,10 @@
   const percent = x => (100 * x).toFixed(1) + "%";
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-  const canvas = $("canvas"), tip = $("tip"), g = canvas.getContext("2d");
+  const canvas = $("canvas"), tip = $("tip"), g = canvas.getContext("2d", { alpha: false });
   let width = 0, height = 0, ratio = 1;
   let view = { k: 1, x: 0, y: 0 }, least = 1; // a place p is drawn at view.k * p + view.x
-  let pointed = -1, pinned = -1, chosen = null, waiting = false, palette = [], text = "", ground = "", sprites = new Map();
+  let pointed = -1, pinned = -1, chosen = null, waiting = false, palette = [], text = "", ground = [], masks = new Map(), frame = null, pixels = null;
 
   // Bounds of all places.
   const box = { l: Infinity, t: Infinity, r: -Infinity, b: -Infinity };
@@ -52,11 +52,11 @@
     const probe = document.createElement("i");
     document.body.append(probe);
     const of = value => { probe.style.color = value; return getComputedStyle(probe).color; };
-    palette = Array.from({ length: colours + 1 }, (_, c) => of(`var(--c${c})`));
+    const parts = value => of(value).match(/[\d.]+/g).slice(0, 3).map(Number);
+    palette = Array.from({ length: colours + 1 }, (_, c) => parts(`var(--c${c})`));
     text = of("var(--text)");
-    ground = of("var(--bg)");
+    ground = parts("var(--bg)");
     probe.remove();
-    sprites.clear();
   }
 
   function outline(g, kind, x, y, r) {
@@ -67,22 +67,39 @@
     else g.arc(x, y, r, 0, 7);
   }
 
-  // A point is drawn once and copied thereafter.
-  function sprite(c, kind, r) {
-    const key = c * 4 + kind;
-    let s = sprites.get(key);
-    if (!s || s.r !== r) {
-      const side = Math.ceil(2.6 * r * ratio) + 2, image = document.createElement("canvas");
-      image.width = image.height = side;
-      const p = image.getContext("2d");
-      p.scale(ratio, ratio);
-      p.fillStyle = palette[c];
-      outline(p, kind, side / 2 / ratio, side / 2 / ratio, r);
-      p.fill();
-      s = { r, image, half: side / 2 / ratio, side: side / ratio };
-      sprites.set(key, s);
+  // How much of each pixel a point covers, if it lies a half or no pixel to the right and down.
+  function mask(kind, r, right, lower) {
+    const key = `${kind} ${r} ${right} ${lower}`;
+    let m = masks.get(key);
+    if (m) return m;
+    const half = Math.ceil(1.3 * r * ratio) + 1, side = 2 * half + 1, image = document.createElement("canvas");
+    image.width = image.height = side;
+    const p = image.getContext("2d", { willReadFrequently: true });
+    outline(p, kind, half + .5 + right / 2, half + .5 + lower / 2, r * ratio);
+    p.fill();
+    m = { half, side, cover: p.getImageData(0, 0, side, side).data.filter((_, i) => i % 4 === 3) };
+    masks.set(key, m);
+    return m;
+  }
+
+  // Points are put into the picture by hand: thousands of calls to draw one each take far
+  // longer where no graphics processor helps.
+  function put(x, y, kind, r, [red, green, blue], strength) {
+    x = Math.round(2 * x * ratio) / 2;
+    y = Math.round(2 * y * ratio) / 2;
+    const left = Math.floor(x), top = Math.floor(y), m = mask(kind, r, x > left ? 1 : 0, y > top ? 1 : 0);
+    const w = frame.width, h = frame.height, data = frame.data;
+    for (let b = Math.max(0, m.half - top), last = Math.min(m.side, h + m.half - top); b < last; b++) {
+      let at = (b * m.side) + Math.max(0, m.half - left), to = 4 * ((top + b - m.half) * w + Math.max(0, left - m.half));
+      for (const end = b * m.side + Math.min(m.side, w + m.half - left); at < end; at++, to += 4) {
+        const cover = m.cover[at];
+        if (!cover) continue;
+        const a = cover * strength;
+        data[to] += (red - data[to]) * a;
+        data[to + 1] += (green - data[to + 1]) * a;
+        data[to + 2] += (blue - data[to + 2]) * a;
+      }
     }
-    return s;
   }
 
   function radius() {
@@ -92,8 +109,9 @@
 
   function draw() {
     waiting = false;
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, width, height);
+    if (!frame) return;
+    const little = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1, [red, green, blue] = ground;
+    pixels.fill(little ? 255 << 24 | blue << 16 | green << 8 | red : red << 24 | green << 16 | blue << 8 | 255);
     const r = radius(), lit = chosen === null ? null : chosen;
     for (const front of lit === null ? [true] : [false, true]) {
       for (let i = 0; i < n; i++) {
@@ -101,12 +119,12 @@
         if (lit !== null && (c === lit) !== front) continue;
         const x = view.k * places[2 * i] + view.x, y = view.k * places[2 * i + 1] + view.y;
         if (x < -r || y < -r || x > width + r || y > height + r) continue;
-        const s = sprite(colour(c), shape(c), r);
-        g.globalAlpha = front ? .45 + .55 * sure[i] / 255 : .13;
-        g.drawImage(s.image, x - s.half, y - s.half, s.side, s.side);
+        put(x, y, shape(c), r, palette[colour(c)], (front ? .45 + .55 * sure[i] / 255 : .13) / 255);
       }
     }
-    g.globalAlpha = 1;
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.putImageData(frame, 0, 0);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
     names();
     const at = pinned >= 0 ? pinned : pointed;
     if (at >= 0) links(at, r);
@@ -128,7 +146,7 @@
       if (x < 0 || y < 0 || x > width || y > height) continue;
       if (taken.some(t => Math.abs(t[0] - x) < 26 && Math.abs(t[1] - y) < 16)) continue;
       taken.push([x, y]); shown++;
-      g.strokeStyle = ground; g.lineWidth = 4; g.strokeText(c, x, y);
+      g.strokeStyle = `rgb(${ground})`; g.lineWidth = 4; g.strokeText(c, x, y);
       g.fillStyle = text; g.fillText(c, x, y);
     }
   }
@@ -159,6 +177,9 @@
     width = at.width; height = at.height;
     ratio = Math.min(3, devicePixelRatio || 1);
     canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
+    frame = g.createImageData(canvas.width, canvas.height);
+    pixels = new Uint32Array(frame.data.buffer);
+    masks.clear();
     const old = least;
     const all = fitting(box.l, box.t, box.r, box.b, 22);
     least = all.k;
