@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"html/template"
@@ -23,6 +24,7 @@ type figure struct {
 type axis struct {
 	low, high float64
 	log       bool
+	whole     bool // only whole numbers mean something
 }
 
 func (a axis) at(v float64) float64 {
@@ -41,7 +43,7 @@ func newAxis(low, high float64, log bool) axis {
 			low, high = low-0.5, high+0.5
 		}
 	}
-	return axis{low, high, log}
+	return axis{low: low, high: high, log: log}
 }
 
 // newFigure begins a figure whose title and description are read out.
@@ -102,6 +104,9 @@ func (a axis) ticks(about int) []float64 {
 			step *= k
 		}
 	}
+	if a.whole {
+		step = max(1, math.Round(step))
+	}
 	for v := math.Ceil(a.low/step-1e-9) * step; v <= a.high+1e-9*step; v += step {
 		out = append(out, v)
 	}
@@ -146,6 +151,8 @@ func tick(v float64) string {
 		return strconv.FormatFloat(v/1e6, 'g', 3, 64) + "M"
 	case a >= 1e4:
 		return strconv.FormatFloat(v/1e3, 'g', 4, 64) + "k"
+	case a >= 1e3:
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	default:
 		return strings.Replace(strconv.FormatFloat(v, 'g', 3, 64), "-", "−", 1)
 	}
@@ -155,7 +162,7 @@ func tick(v float64) string {
 func (r *Report) sizesChart() template.HTML {
 	n := len(r.Sizes)
 	f := newFigure("Sizes of the clusters", fmt.Sprintf("%s, from %s down to %s.", count(r.Number, "cluster"), count(r.Sizes[0], "sample"), count(r.Sizes[n-1], "sample")),
-		700, 130, axis{-0.5, float64(n) - 0.5, false}, newAxis(0, float64(r.Sizes[0]), false))
+		700, 130, axis{low: -0.5, high: float64(n) - 0.5, whole: true}, axis{high: float64(r.Sizes[0]), whole: true})
 	f.axes("cluster", "samples")
 	for c, size := range r.Sizes {
 		f.bar("bar", float64(c)-0.5, float64(c)+0.5, float64(size), fmt.Sprintf("cluster %d: %s", c, count(size, "sample")))
@@ -206,7 +213,7 @@ func (r *Report) functionChart(v *View) template.HTML {
 	f := newFigure("Probability function of "+v.Name,
 		fmt.Sprintf("The probability that two samples are of one class rises from %.2f at a similarity of %s to %.2f at %s; behind it, the histogram of the similarities of %s.",
 			v.Function.P[0], tick(v.Function.X[0]), v.Function.P[last], tick(v.Function.X[last]), count(s.all, "pair")),
-		420, 250, x, axis{0, 1, false})
+		420, 250, x, axis{high: 1})
 	f.axes("similarity", "P(same class)")
 	for k := s.from; k < len(v.Similarities.Count); k++ {
 		n, from, to := v.Similarities.Count[k], edge(v, k), edge(v, k+1)
@@ -276,7 +283,7 @@ func (r *Report) curveChart() template.HTML {
 		part(func(l probability.Losses) float64 { return l.Constraint }),
 	}
 	f := newFigure("Learning curve", fmt.Sprintf("The loss falls from %.4g to %.4g, its least, after %s.", curve[0].Total, curve[kept].Total, count(kept, "epoch")),
-		700, 200, newAxis(0, float64(len(curve)-1), false), newAxis(low, high, false))
+		700, 200, axis{high: float64(len(curve) - 1), whole: true}, newAxis(low, high, false))
 	f.axes("epoch", "loss, 1 at the start")
 	for k, term := range terms {
 		f.line(fmt.Sprint("line s", k+2), epochs, term)
@@ -294,7 +301,7 @@ func (r *Report) choiceChart() template.HTML {
 	}
 	chosen := r.Choice.Tried[r.Choice.Chosen]
 	f := newFigure("Partitions that were tried", fmt.Sprintf("Of %s, the one with %s was chosen, with a score of %.3f.", count(len(r.Choice.Tried), "partition"), count(chosen.Clusters, "cluster"), chosen.Score),
-		700, 200, newAxis(low, high, true), newAxis(0, top, false))
+		700, 200, newAxis(low, high, true), axis{high: cmp.Or(top, 1)})
 	f.axes("clusters (logarithmic)", "score")
 	for i, c := range r.Choice.Tried {
 		class, radius := "dot", 3.2

@@ -14,6 +14,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -374,6 +375,29 @@ func BenchmarkWriteHTML(b *testing.B) {
 	for b.Loop() {
 		if err := r.WriteHTML(io.Discard); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		a    axis
+		want []string
+	}{
+		{axis{high: 1}, []string{"0", "0.5", "1"}},
+		{axis{high: 5, whole: true}, []string{"0", "2", "4"}},
+		{axis{low: -0.5, high: 0.5, whole: true}, []string{"0"}},
+		{axis{high: 12_345}, []string{"0", "5000", "10k"}},
+		{axis{low: -12, high: -1}, []string{"−10", "−5"}},
+		{axis{low: 2, high: 300, log: true}, []string{"2", "5", "10", "20", "50", "100", "200"}},
+		{axis{low: 1, high: 1e6, log: true}, []string{"1", "10", "100", "1000", "10k", "100k", "1M"}},
+	} {
+		var got []string
+		for _, v := range c.a.ticks(4) {
+			got = append(got, tick(v))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v has the ticks %q, want %q", c.a, got, c.want)
 		}
 	}
 }
