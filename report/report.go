@@ -35,8 +35,7 @@ type Options struct {
 	Classes []string
 	// Pictures, if not nil, is asked for the pictures of some samples.
 	Pictures Pictures
-	// Facts are shown beneath the title and with the settings: what was read, when, and
-	// so on.
+	// Facts are shown beneath the title: what was read, when, and so on.
 	Facts []Fact
 	// Notes are sentences that the reader should know.
 	Notes []string

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/lapse"
+	"github.com/mvclust/mvclust/probability"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -128,6 +129,17 @@ func TestPaperPreset(t *testing.T) {
 	page := written(t, made(t, result, Options{}))
 	if !strings.Contains(page, "The loss falls from") || strings.Contains(page, "How fine?") {
 		t.Error("the page has no learning curve, or a choice that was not made")
+	}
+}
+
+// A model of somebody else's making has functions, and need not have more.
+func TestLearner(t *testing.T) {
+	_, result := fitted(t, small, mvclust.Options{Preset: mvclust.Paper, Learner: func(_ context.Context, _ [][2]int32, _ [][]float32) (*probability.Model, error) {
+		return &probability.Model{Functions: []probability.Function{{X: []float64{-1, 1}, P: []float64{0, 1}}, {}}}, nil
+	}})
+	page := written(t, made(t, result, Options{}))
+	if !strings.Contains(page, "no epoch was learned") || !strings.Contains(page, "It has no pairs.") {
+		t.Error("the page has a learning curve, or a function without points")
 	}
 }
 
@@ -298,6 +310,9 @@ func TestPictures(t *testing.T) {
 
 // What pictures take on the page is bounded, and the first that matter are kept.
 func TestPicturesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	_, result := fitted(t, synth.Config{Samples: 2500, Classes: 5, Noise: []float64{0.3}}, mvclust.Options{Preset: mvclust.Paper})
 	file := picture(t, "png", 72, 72, 100) // which shrinks to 2 kB and more
 	r := made(t, result, Options{Pictures: func(_ context.Context, samples []int, take func(int, []byte, error)) error {
