@@ -37,7 +37,7 @@ func embed(ctx context.Context, l *links, label []int32, g *groups, seed uint64,
 	clusters, coarse, of := clustersOf(l, label, g)
 	f := &field{links: coarse, groups: of, seed: mix(seed, 1), places: make([]point, coarse.nodes())}
 	for c := range f.places {
-		f.places[c] = disc(mix(seed, uint64(c)), spacing*math.Sqrt(float64(len(of.members(int(of.of[c]))))))
+		f.places[c] = disc(mix(mix(seed, 3), uint64(c)), spacing*math.Sqrt(float64(len(of.members(int(of.of[c]))))))
 	}
 	report := func(before int) func(int) {
 		return func(done int) {
@@ -55,7 +55,7 @@ func embed(ctx context.Context, l *links, label []int32, g *groups, seed uint64,
 	f = &field{links: l, groups: g, seed: mix(seed, 2), places: make([]point, l.nodes()), cluster: make([]int32, l.nodes()), clusters: clusters}
 	for c, nodes := range clusters {
 		for _, i := range nodes {
-			p := disc(mix(seed^0x5851f42d, uint64(i)), spacing*math.Sqrt(float64(len(nodes))))
+			p := disc(mix(mix(seed, 4), uint64(i)), spacing*math.Sqrt(float64(len(nodes))))
 			f.places[i] = point{middle[c].x + p.x, middle[c].y + p.y}
 			f.cluster[i] = int32(c)
 		}
