@@ -40,6 +40,17 @@ func TestLearnerLearns(t *testing.T) {
 		if got.Options.Learner == nil {
 			t.Error("the options of the result lack the learner")
 		}
+		for m, h := range got.Trace.Similarities {
+			counted := h.Missing
+			for _, n := range h.Count {
+				counted += n
+			}
+			if counted != got.Trace.Pairs {
+				t.Errorf("view %d: %d similarities are counted of %d pairs", m, counted, got.Trace.Pairs)
+			}
+		}
+		// A learner gets all pairs, of which Learn takes some.
+		got.Trace.Similarities = want.Trace.Similarities
 		got.Options.Learner, got.Options.Learning = nil, want.Options.Learning
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d pairs: the result differs", pairs)

@@ -117,6 +117,15 @@ type Trace struct {
 	Chosen int
 	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
+	// Similarities counts, by view, how alike the training pairs are, on the scale of the
+	// view's probability function.
+	Similarities []probability.Histogram
+	// Evidence is the share of each view in the decisions on the pairs: in the sum of
+	// |log(p / (1 - p))|, with p the view's probability, over the pairs that were decided
+	// as the view would have it; see posterior.Estimator.Evidence. Where there are many
+	// pairs it rests on some of them, evenly spaced. The shares add up to 1, or are 0
+	// where no view says anything.
+	Evidence []float64
 	// Edges is the number of pairs with a refined probability.
 	Edges int
 	// Sweeps holds the moves and the objective of every sweep of the partition.
@@ -451,6 +460,7 @@ func (r *run) learn(pairs *pair.Set, spaces []*similarity.Space) (*probability.M
 		if err != nil {
 			return err
 		}
+		r.count(similarities)
 		model, err = probability.Learn(r.ctx, similarities, r.opt.Learning, r.opt.Threads, progress)
 		return err
 	})
@@ -469,6 +479,7 @@ func (r *run) askLearner(pairs *pair.Set, spaces []*similarity.Space) (*probabil
 		if err != nil {
 			return err
 		}
+		r.count(similarities)
 		if model, err = r.opt.Learner(r.ctx, r.numbered(pairs), similarities); err != nil {
 			return err
 		}
@@ -519,7 +530,7 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 		if err != nil {
 			return err
 		}
-		p := make([]float32, 0, pairs.Len())
+		p, said := make([]float32, 0, pairs.Len()), newEvidence(len(spaces), pairs.Len())
 		for lo, hi := 0, 0; lo < pairs.Samples(); lo = hi {
 			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < atATime(pairs.Samples()); {
 				hi++
@@ -532,9 +543,13 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 			if err != nil {
 				return err
 			}
+			if err := said.add(r.ctx, estimator, similarities, some, len(p), r.opt.Threads); err != nil {
+				return err
+			}
 			p = append(p, some...)
 			progress(len(p))
 		}
+		r.trace.Evidence = said.shares()
 		r.release(spaces)
 		fused, err = graph.FromPairs(r.ctx, pairs, p, r.opt.Threads)
 		return err

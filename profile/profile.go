@@ -24,6 +24,9 @@ type Settings struct {
 	// Merges bounds the clusters that are listed as likely to be merged with. 0 stands
 	// for DefaultMerges.
 	Merges int
+	// First bounds the clusters that are described: those with the lowest numbers, which
+	// in a run are the largest. 0 stands for all.
+	First int
 	// Resolution is that of the partition: partition.Settings.Resolution, with 0 for
 	// Eq. pi_loss.
 	Resolution float64
@@ -43,6 +46,7 @@ func (s *Settings) Resolve() error {
 	return option.First(
 		option.Default("members", &s.Members, DefaultMembers, 1, math.MaxInt32),
 		option.Default("merges", &s.Merges, DefaultMerges, 1, math.MaxInt32),
+		option.Default("first", &s.First, math.MaxInt32, 1, math.MaxInt32),
 		option.Default("resolution", &s.Resolution, 0, 0, 1e12),
 		option.Default("edge-clip", &s.Clip, partition.DefaultClip, 1e-12, 0.49),
 	)
@@ -99,7 +103,7 @@ type Merge struct {
 // confidence were found by: the refined graph of a run. labels holds the cluster of every
 // sample, numbered from 0, and confidence how sure each is. Ties go to the lower number.
 //
-// It goes through the edges once, and holds a few numbers per sample, and two per
+// It goes through the edges at most twice, and holds a few numbers per sample, and two per
 // cluster and thread. The result does not depend on threads; 0 stands for GOMAXPROCS. It
 // is an error if a setting is out of range, if g, labels and confidence are not of the
 // same samples, if a label is not a number of a cluster, or if ctx is done.
@@ -114,12 +118,12 @@ func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []fl
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Cluster, d.clusters())
+	out := make([]Cluster, min(set.First, d.clusters()))
 	rooms := make([]room, parallel.Threads(threads))
 	err = parallel.Blocks(ctx, threads, len(out), 1, func(worker, c, _ int) {
 		r := &rooms[worker]
 		if r.between == nil {
-			r.between, r.links = make([]float64, len(out)), make([]int32, len(out))
+			r.between, r.links = make([]float64, d.clusters()), make([]int32, d.clusters())
 		}
 		out[c] = d.describe(c, r)
 	})

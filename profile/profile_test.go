@@ -132,6 +132,10 @@ func TestProperties(t *testing.T) {
 			if !reflect.DeepEqual(got, describe(t, g, labels, confidence, set, 3)) {
 				t.Fatalf("seed %d: the result depends on the threads", seed)
 			}
+			set.First = 2
+			if some := describe(t, g, labels, confidence, set, 2); !reflect.DeepEqual(some, got[:min(2, len(got))]) {
+				t.Fatalf("seed %d: the first two clusters are %+v by themselves", seed, some)
+			}
 			members := 0
 			pulls := map[[2]int]float64{}
 			for c, x := range got {

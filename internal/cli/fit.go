@@ -34,6 +34,7 @@ type fitOptions struct {
 	memory     size
 	params     []string
 	known      constraintOptions
+	thumbs     string
 	json       bool
 	quiet      bool
 }
@@ -70,6 +71,9 @@ These files are written to the output folder, each whole or not at all:
   model.mvclust
               the clustering with the views, which the commands explain, predict,
               update and suggest read.
+  report.html the result for people, in one file that opens offline: a map of
+              the samples, what each cluster is like, what each view says, the
+              settings, and the scores where --truth is given.
 
 Nothing needs to be set. The number of neighbours and how fine the clusters are
 follow from the data; views that agree with no other are left out, with a note.
@@ -111,6 +115,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")
 	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may take; one that needs more is refused before it starts (default as much as it needs)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
+	f.StringVar(&o.thumbs, "thumbs", "", thumbsHelp)
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
 	cmd.SetUsageTemplate(usageTemplate() + `
@@ -201,6 +206,13 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		return err
 	}
 	opt.Constraints = known.set
+	pictures, err := openThumbs(ctx, o.thumbs, set)
+	if err != nil {
+		return err
+	}
+	if pictures != nil {
+		defer pictures.Close()
+	}
 	readingTook := time.Since(started)
 	p.update(reading, "bytes", 1, 1, 0)
 	for _, note := range set.Notes {
@@ -214,7 +226,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		inputs = append(inputs, truth.File.Path)
 	}
 	inputs = append(inputs, known.files()...)
-	for _, name := range []string{labels, modelFile, "run.json"} {
+	for _, name := range []string{labels, modelFile, "run.json", pageName} {
 		if err := dir.spare(name, inputs); err != nil {
 			return err
 		}
@@ -256,6 +268,13 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		r.Inputs.Truth, r.Scores = &truth.File, &s
 	}
 
+	page, err := newPage(ctx, p, r, set, truth, pictures, result)
+	if err != nil {
+		return err
+	}
+	if err := dir.stage(ctx, pageName, page.WriteHTML); err != nil {
+		return err
+	}
 	err = dir.stage(ctx, labels, func(w io.Writer) error {
 		if o.format == "parquet" {
 			return dataset.WriteLabels(w, set.IDs, result.Labels, result.Confidence)

@@ -41,7 +41,7 @@ func TestFitFunc(t *testing.T) {
 	if err := fitFunc(t.Context(), &out, nil, o); err != nil {
 		t.Fatal(err)
 	}
-	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "run.json")
+	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
 	if read(t, dir, "out", "run.json") != out.String() {
 		t.Error("--json does not print run.json")
 	}
@@ -102,7 +102,7 @@ func TestFitFunc(t *testing.T) {
 	for _, s := range r.Stages {
 		stages = append(stages, s.Stage)
 	}
-	if want := "read prepare neighbours pairs learn fuse refine partition"; strings.Join(stages, " ") != want {
+	if want := "read prepare neighbours pairs learn fuse refine partition report"; strings.Join(stages, " ") != want {
 		t.Errorf("the stages are %q, want %q", stages, want)
 	}
 	for _, p := range param.List() {
@@ -188,7 +188,7 @@ func TestPortableKernel(t *testing.T) {
 	labels := func(out string) (labels []string) {
 		t.Helper()
 		succeed(t, dir, "fit", "synth.npz", "--quiet", "--neighbors", "40", "-o", out)
-		wantNames(t, filepath.Join(dir, out), "labels.csv", "model.mvclust", "run.json")
+		wantNames(t, filepath.Join(dir, out), "labels.csv", "model.mvclust", "report.html", "run.json")
 		table, err := csv.NewReader(strings.NewReader(read(t, dir, out, "labels.csv"))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -330,7 +330,7 @@ func TestInterruptStages(t *testing.T) {
 		took := time.Since(told)
 		if err == nil && i >= len(stages)-2 {
 			// It was done before the signal came, and all is there.
-			wantNames(t, filepath.Join(dir, "new", "out"), "labels.csv", "model.mvclust", "run.json")
+			wantNames(t, filepath.Join(dir, "new", "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
 			if err := os.RemoveAll(filepath.Join(dir, "new")); err != nil {
 				t.Fatal(err)
 			}

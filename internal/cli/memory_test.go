@@ -164,7 +164,7 @@ func TestMemoryKept(t *testing.T) {
 		if peak > budget || peak < 2*4*20_000*64 {
 			t.Errorf("it took %s of %s", &peak, &budget)
 		}
-		wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "run.json")
+		wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/mvclust/mvclust/neighbour"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/view"
 )
@@ -60,7 +61,9 @@ type runReport struct {
 	Confidence float64        `json:"mean_confidence"`
 	Scores     *score.Scores  `json:"scores,omitempty"`
 	Functions  []viewFunction `json:"functions"`
-	Notes      []string       `json:"notes"`
+	// Profile describes the largest clusters; samples are rows of the views.
+	Profile []profile.Cluster `json:"profile"`
+	Notes   []string          `json:"notes"`
 }
 
 type viewReport struct {
@@ -73,6 +76,8 @@ type viewReport struct {
 	Candidates int    `json:"candidates"`
 	LeftOut    bool   `json:"left_out"` // for being at chance
 	Neighbours search `json:"neighbours"`
+	// Share is the view's share in the decisions, mvclust.Trace.Evidence.
+	Share float64 `json:"share"`
 }
 
 // search says how a view's nearest neighbours were found.
@@ -134,7 +139,8 @@ type partReport struct {
 type viewFunction struct {
 	View string `json:"view"`
 	probability.Function
-	BaseRate float64 `json:"base_rate"`
+	BaseRate     float64               `json:"base_rate"`
+	Similarities probability.Histogram `json:"similarities"` // of the training pairs
 }
 
 // mostSizes bounds the list of sizes in run.json, as there can be hundreds of
@@ -156,12 +162,12 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
 			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
-			LeftOut: trace.Agreement != nil && trace.Agreement.LeftOut[m],
+			LeftOut: trace.Agreement != nil && trace.Agreement.LeftOut[m], Share: trace.Evidence[m],
 		})
 		if r.Inputs.Views[m].LeftOut {
 			r.Notes = append(r.Notes, v.Name+": the other views agree with this one hardly more than with noise, so it has no say; leave it out of the command, or mend it")
 		}
-		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m]})
+		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m], trace.Similarities[m]})
 		if n := trace.Zero[m]; n > 0 {
 			which := fmt.Sprint("row ", trace.FirstZero[m])
 			if set.IDs != nil {
@@ -269,7 +275,7 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 	if r.Scores != nil {
 		b.WriteString(scoreTable(r.Scores) + "\n")
 	}
-	fmt.Fprintf(&b, "%s, model.mvclust and run.json are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
+	fmt.Fprintf(&b, "%s, model.mvclust, run.json and report.html are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

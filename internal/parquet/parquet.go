@@ -89,6 +89,8 @@ type leaf struct {
 	// element is the definition level from which on an entry of a list is an
 	// element of it, be it null.
 	element byte
+	// fields are those of a record, as far as Binary can read them.
+	fields []leaf
 }
 
 func (f *file) open() error {
@@ -205,6 +207,9 @@ func (f *file) schema(elements []format.SchemaElement) error {
 		}
 		l := newLeaf(elements[at : at+n])
 		l.chunk = chunk
+		if n > 1 {
+			l.fields = fieldsOf(elements[at:at+n], chunk)
+		}
 		f.leaves = append(f.leaves, l)
 		at += n
 		chunk += leaves

@@ -1,0 +1,72 @@
+package layout
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+)
+
+// choose returns at most most samples, ascending: all of them, or so many of each
+// cluster as its size calls for.
+func choose(labels []int, most int, seed uint64) []int {
+	n := len(labels)
+	if n <= most {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	members := make([][]int, slices.Max(labels)+1)
+	for i, l := range labels {
+		members[l] = append(members[l], i)
+	}
+	random := rand.New(rand.NewPCG(seed, 1))
+	var out []int
+	for c, want := range quotas(members, n, most) {
+		m := members[c]
+		for k := range want {
+			swap := k + random.IntN(len(m)-k)
+			m[k], m[swap] = m[swap], m[k]
+		}
+		out = append(out, m[:want]...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// quotas returns how many members of each cluster are drawn of n samples: one of each
+// of the largest as long as they last, and for the rest what is due to their size.
+func quotas(members [][]int, n, most int) []int {
+	bySize := make([]int, len(members))
+	for c := range bySize {
+		bySize[c] = c
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int { return len(members[b]) - len(members[a]) })
+	quota, left := make([]int, len(members)), most
+	clusters := 0
+	for _, c := range bySize {
+		if left > 0 && len(members[c]) > 0 {
+			quota[c], left = 1, left-1
+			clusters++
+		}
+	}
+	if left == 0 {
+		return quota
+	}
+	rest := make([]int, len(members)) // what division leaves
+	spare := left
+	for c, m := range members {
+		if len(m) > 0 {
+			due := int64(len(m)-1) * int64(left)
+			quota[c] += int(due / int64(n-clusters))
+			rest[c] = int(due % int64(n-clusters))
+			spare -= int(due / int64(n-clusters))
+		}
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
+	for _, c := range bySize[:spare] {
+		quota[c]++
+	}
+	return quota
+}

@@ -1,0 +1,42 @@
+package probability
+
+// Histogram counts similarities in steps of equal width.
+type Histogram struct {
+	// Low and High are the least and the largest similarity; both are 0 where there is
+	// none.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// Count holds the similarities in each of the steps from Low to High.
+	Count []int `json:"count"`
+	// Missing counts the pairs that lack the view.
+	Missing int `json:"missing"`
+}
+
+// NewHistogram counts a view's similarities, of which those that are NaN are missing, in
+// so many steps, at least one.
+func NewHistogram(similarities []float32, steps int) Histogram {
+	h := Histogram{Count: make([]int, max(1, steps))}
+	found := 0
+	low, high := float32(0), float32(0)
+	for _, x := range similarities {
+		if x != x {
+			continue
+		}
+		if found == 0 {
+			low, high = x, x
+		}
+		low, high = min(low, x), max(high, x)
+		found++
+	}
+	h.Low, h.High, h.Missing = float64(low), float64(high), len(similarities)-found
+	scale := 0.0
+	if high > low {
+		scale = float64(len(h.Count)) / (h.High - h.Low)
+	}
+	for _, x := range similarities {
+		if x == x {
+			h.Count[min(int((float64(x)-h.Low)*scale), len(h.Count)-1)]++
+		}
+	}
+	return h
+}
