@@ -45,7 +45,7 @@ func (k *Known) Fix(ctx context.Context, g *graph.Graph, threads int) (*graph.Gr
 }
 
 // around is how many neighbours of a sample hear of what is known of it.
-const around = 6
+const around = 3
 
 // Spread tells the surroundings of two samples what is known of the two. Two samples are
 // together if they are together with two that are, and apart if they are together with
@@ -54,7 +54,7 @@ const around = 6
 //	r'(i,j) = max(r(i,j), max over must-links (a,b) of r(i,a) r(j,b))
 //	          x product over what keeps a and b apart of (1 - max of r(i,a) r(j,b)),
 //
-// where a and b are among the 6 most probable neighbours of i and j, or i and j
+// where a and b are among the 3 most probable neighbours of i and j, or i and j
 // themselves. It takes g over. The only error is the context's own.
 func (k *Known) Spread(ctx context.Context, g *graph.Graph, threads int) (*graph.Graph, error) {
 	if k == nil {

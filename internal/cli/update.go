@@ -102,8 +102,10 @@ func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptio
 			return err
 		}
 	}
-	if dir.has(other) && dir.spare(other, inputs) == nil {
-		p.note(fmt.Sprintf("%s is of an earlier run, and stays as it is", filepath.Join(o.output, other)))
+	for _, old := range []string{other, "run.json", pageName} {
+		if dir.has(old) && dir.spare(old, inputs) == nil {
+			p.note(fmt.Sprintf("%s is of an earlier run, and stays as it is", filepath.Join(o.output, old)))
+		}
 	}
 	next, changes, err := predict.Update(ctx, m, n.views, n.set.IDs, int(o.threads), func(done int) {
 		p.update("linking samples", "samples", done, n.samples(), 0)
