@@ -54,6 +54,8 @@ type Workload struct {
 	// them that is held against faiss and against exact neighbours.
 	Whole     []Sized
 	Reference int
+	// Automatic is the largest of these sizes that is run in the default mode too.
+	Automatic int
 	// Small is the number of samples that stand in for Handwritten where the folder
 	// of data sets does not have it, and SmallRounds how often it is run.
 	Small, SmallRounds int
@@ -70,7 +72,7 @@ func Full(million bool) Workload {
 		Crossing: []int{10_000, 20_000, 50_000, 100_000},
 		Dims:     256, Neighbours: 50,
 		Whole:     []Sized{{10_000, 3}, {30_000, 3}, {100_000, 3}, {300_000, 1}},
-		Reference: 100_000,
+		Reference: 100_000, Automatic: 300_000,
 		Small:     2000, SmallRounds: 3, Real: true,
 	}
 	if million {
@@ -87,7 +89,7 @@ func Quick() Workload {
 		Crossing: []int{500, 1000},
 		Dims:     64, Neighbours: 20,
 		Whole:     []Sized{{500, 1}, {1000, 1}},
-		Reference: 1000,
+		Reference: 1000, Automatic: 1000,
 		Small:     300, SmallRounds: 1,
 	}
 }
@@ -103,7 +105,7 @@ type Results struct {
 	Graphs   []Graph           `json:"graphs"`
 	Crossing []Crossing        `json:"crossing"`
 	Runs     []Run             `json:"runs"`
-	// Automatic holds a run in the default mode at each of their sizes.
+	// Automatic holds a run in the default mode at each of their sizes up to some.
 	Automatic []Run `json:"automatic"`
 	// Reference is about the run of that size, nil where there is none.
 	Reference *Reference `json:"reference,omitempty"`

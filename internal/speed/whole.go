@@ -159,8 +159,10 @@ func (b *bench) size(size Sized) error {
 	}
 	b.r.Runs = append(b.r.Runs, *run)
 	b.say("%d samples: %v", run.Samples, run)
-	if err := b.automatic(file); err != nil {
-		return err
+	if size.Size <= b.Workload.Automatic {
+		if err := b.automatic(file); err != nil {
+			return err
+		}
 	}
 	if size.Size == b.Workload.Reference {
 		return b.reference(run, reference, file)
