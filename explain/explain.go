@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/posterior"
@@ -17,6 +18,7 @@ type Explainer struct {
 	fused   *posterior.Estimator
 	places  *partition.Places
 	sizes   map[int]int // by cluster
+	given   *constraint.Pairs
 	threads int
 }
 
@@ -33,11 +35,15 @@ func New(ctx context.Context, m *model.Model, threads int) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := m.Constraints.Resolve(m.Samples())
+	if err != nil {
+		return nil, err
+	}
 	places, err := partition.NewPlaces(ctx, m.Graph, m.Labels, m.Settings.Partition)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: map[int]int{}}
+	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: map[int]int{}, given: known.Pairs()}
 	for _, l := range m.Labels {
 		x.sizes[l]++
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/posterior"
 )
 
@@ -32,6 +33,11 @@ type Pair struct {
 	// Link is the refined probability, the weight of the link between the two; nil where
 	// they are not linked, because neither is among the other's most probable neighbours.
 	Link *float64 `json:"link"`
+	// Known says that the two were known to be together, or not to be: a chain of
+	// must-links, a cannot-link or a group. The fit then took that for the probability of
+	// the pair in place of Fused, and told the surroundings of the two, whose links are no
+	// longer the sums of CoNeighbours.
+	Known constraint.Kind `json:"known,omitempty"`
 	// Together says whether the two share a cluster.
 	Together bool `json:"together"`
 	// Chain is the strongest chain of links from A to B, within their cluster if they
@@ -120,7 +126,7 @@ func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 	}
 	out := &Pair{
 		A: x.ref(a), B: x.ref(b), Fusion: x.m.Settings.Posterior.Fusion, Fused: said[0].fused,
-		Together: x.m.Labels[a] == x.m.Labels[b],
+		Together: x.m.Labels[a] == x.m.Labels[b], Known: x.given.Of(a, b),
 	}
 	if out.Views, err = x.views(ctx, a, b, &said[0]); err != nil {
 		return nil, err

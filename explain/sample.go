@@ -14,6 +14,9 @@ type Sample struct {
 	Ref
 	// Size is the number of samples in the cluster.
 	Size int `json:"size"`
+	// Bound says that constraints had a say in the place of the sample: another place may
+	// then be worth more to it.
+	Bound bool `json:"bound,omitempty"`
 	// Places says what every cluster that the sample has a link to is worth to it, in the
 	// terms of what the partition goes by: its own first, and then the others, by falling
 	// gain. Being alone is worth 0.
@@ -74,7 +77,7 @@ func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
 		return nil, err
 	}
 	own := x.m.Labels[i]
-	out := &Sample{Ref: x.ref(i), Size: x.sizes[own], Second: -1, Links: []Link{}, Places: x.places.Of(i)}
+	out := &Sample{Ref: x.ref(i), Size: x.sizes[own], Bound: x.given.Bound(i), Second: -1, Links: []Link{}, Places: x.places.Of(i)}
 	if len(out.Places) > 1 {
 		out.Second, out.Margin = out.Places[1].Cluster, out.Places[0].Gain-out.Places[1].Gain
 	}

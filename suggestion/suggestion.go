@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/model"
@@ -172,6 +173,8 @@ type finder struct {
 	all      float64           // the sum of these
 	merges   []two
 	splits   []two
+	known    *constraint.Known
+	given    *constraint.Pairs
 }
 
 // two are clusters, or halves of one, and their pull.
@@ -182,9 +185,13 @@ type two struct {
 
 func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (*finder, error) {
 	f := &finder{ctx: ctx, m: m, set: set, degree: make([]float64, m.Samples())}
+	known, err := m.Constraints.Resolve(m.Samples())
+	if err != nil {
+		return nil, err
+	}
+	f.known, f.given = known, known.Pairs()
 	f.labels, f.number = packed(m.Labels)
 	f.members = make([][]int32, len(f.number))
-	var err error
 	if f.explain, err = explain.New(ctx, m, threads); err != nil {
 		return nil, err
 	}
@@ -213,7 +220,7 @@ func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (
 	}
 	for a, x := range f.clusters {
 		for _, other := range x.Merges {
-			if other.Cluster > a {
+			if other.Cluster > a && !f.barred(a, other.Cluster) {
 				f.merges = append(f.merges, two{a, other.Cluster, other.Pull})
 			}
 		}
@@ -225,10 +232,35 @@ func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (
 			if at >= 0 {
 				pull = x.Merges[at].Pull
 			}
-			f.splits = append(f.splits, two{2 * c, 2*c + 1, pull})
+			if !f.bound(c) {
+				f.splits = append(f.splits, two{2 * c, 2*c + 1, pull})
+			}
 		}
 	}
 	return f, nil
+}
+
+// barred reports whether constraints keep two clusters apart.
+func (f *finder) barred(a, b int) bool {
+	if f.known == nil {
+		return false
+	}
+	held := map[int32]bool{}
+	for _, i := range f.members[a] {
+		for _, t := range f.known.Of(int(i)) {
+			held[t] = true
+		}
+	}
+	return slices.ContainsFunc(f.members[b], func(i int32) bool {
+		return slices.ContainsFunc(f.known.Of(int(i)), func(t int32) bool { return held[t] })
+	})
+}
+
+// bound reports whether constraints hold the halves of a cluster together.
+func (f *finder) bound(c int) bool {
+	return f.known != nil && slices.ContainsFunc(f.members[c], func(i int32) bool {
+		return f.half[i] != f.half[f.known.Component[i]]
+	})
 }
 
 // packed numbers clusters by their place among those that have a sample, as profile wants
@@ -409,7 +441,7 @@ func (f *finder) questions() []Question {
 		if len(out) == f.set.Top {
 			break
 		}
-		if !seen[pair] {
+		if !seen[pair] && f.given.Of(q.a, q.b) == "" {
 			seen[pair] = true
 			out = append(out, Question{f.ref(q.a), f.ref(q.b), q.about, q.yes, q.samples, q.value})
 		}

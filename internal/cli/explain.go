@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mvclust/mvclust/constraint"
 	explanation "github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/suggest"
 	"github.com/mvclust/mvclust/model"
@@ -151,6 +152,12 @@ func pairText(p *explanation.Pair) string {
 		t.line("samples %s and %s share cluster %d", a, b, p.A.Cluster)
 	} else {
 		t.line("sample %s is in cluster %d, sample %s in cluster %d", a, p.A.Cluster, b, p.B.Cluster)
+	}
+	switch p.Known {
+	case constraint.MustLink:
+		t.line("a constraint: they must be together, which stands in for what the views say")
+	case constraint.CannotLink:
+		t.line("a constraint: they cannot be together, which stands in for what the views say")
 	}
 	views(&t, p)
 	if p.Path != nil {
@@ -307,6 +314,9 @@ func sampleText(m *model.Model, s *explanation.Sample) string {
 		t.line("sample %s is alone in cluster %d, with confidence %.2f", s.ID, s.Cluster, s.Confidence.Value)
 	} else {
 		t.line("sample %s is in cluster %d (%s), with confidence %.2f", s.ID, s.Cluster, count(s.Size, "sample"), s.Confidence.Value)
+	}
+	if s.Bound {
+		t.line("constraints had a say in that, so another place may be worth more to it")
 	}
 	places(&t, m, s)
 	own := s.Places[0].Gain

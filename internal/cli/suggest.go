@@ -42,7 +42,8 @@ func newSuggestCommand() *cobra.Command {
 
 With --output, the pairs are written to questions.csv as well, two ids a line. Move
 the lines whose answer is yes to one file and those whose answer is no to another,
-and they say which samples must be linked and which cannot be.`,
+and give them to the next fit as --must-link and --cannot-link. What constraints
+have settled is neither suggested nor asked.`,
 		Example: `  mvclust suggest mvclust-out
   mvclust suggest mvclust-out --top 20 -o answers
   mvclust suggest mvclust-out --json`,

@@ -73,7 +73,7 @@ func Full(million bool) Workload {
 		Dims:     256, Neighbours: 50,
 		Whole:     []Sized{{10_000, 3}, {30_000, 3}, {100_000, 3}, {300_000, 1}},
 		Reference: 100_000, Automatic: 300_000,
-		Small:     2000, SmallRounds: 3, Real: true,
+		Small: 2000, SmallRounds: 3, Real: true,
 	}
 	if million {
 		w.Whole = append(w.Whole, Sized{1_000_000, 1})
@@ -90,7 +90,7 @@ func Quick() Workload {
 		Dims:     64, Neighbours: 20,
 		Whole:     []Sized{{500, 1}, {1000, 1}},
 		Reference: 1000, Automatic: 1000,
-		Small:     300, SmallRounds: 1,
+		Small: 300, SmallRounds: 1,
 	}
 }
 
