@@ -175,57 +175,16 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	}
 	defer dir.close()
 
-	const reading = "reading files"
-	p.update(reading, "bytes", 0, 1, 0)
-	var release func()
-	defer func() {
-		if release != nil {
-			release()
-		}
-	}()
-	set, err := dataset.Load(ctx, o.sources, dataset.Options{
-		Views: o.views, ID: o.id, Index: o.index,
-		Sides: func(samples int, dims []int, scratch int64) (err error) {
-			release, err = limitMemory(o.memory, opt, samples, dims, scratch)
-			return explain(err, o.sources, &dataset.Set{})
-		},
-		Progress: func(done, total int64) { p.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
-	})
+	given, err := o.read(ctx, &opt, p)
+	defer given.close()
 	if err != nil {
 		return err
 	}
-	samples := set.Views[0].Samples
-	var truth *dataset.Truth
-	if o.truth != "" {
-		if truth, err = readTruth(ctx, o.truth, set.IDs, samples); err != nil {
-			return err
-		}
-	}
-	known, err := o.known.read(ctx, set.IDs, samples)
-	if err != nil {
-		return err
-	}
-	opt.Constraints = known.set
-	pictures, err := openThumbs(ctx, o.thumbs, set)
-	if err != nil {
-		return err
-	}
-	if pictures != nil {
-		defer pictures.Close()
-	}
-	readingTook := time.Since(started)
-	p.update(reading, "bytes", 1, 1, 0)
+	set, readingTook := given.set, time.Since(started)
 	for _, note := range set.Notes {
 		p.note(note)
 	}
-	var inputs []string
-	for _, f := range set.Files {
-		inputs = append(inputs, f.Path)
-	}
-	if truth != nil {
-		inputs = append(inputs, truth.File.Path)
-	}
-	inputs = append(inputs, known.files()...)
+	inputs := given.paths()
 	for _, name := range []string{labels, modelFile, "run.json", pageName} {
 		if err := dir.spare(name, inputs); err != nil {
 			return err
@@ -252,7 +211,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		return err
 	}
 	r := newRunReport(&o, set, readingTook, result)
-	if r.Constraints, err = known.report(result.Labels); err != nil {
+	if r.Constraints, err = given.known.report(result.Labels); err != nil {
 		return err
 	}
 	r.Labels = labels
@@ -260,19 +219,15 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	for _, note := range r.Notes[len(set.Notes):] {
 		p.note(note)
 	}
-	if truth != nil {
+	if truth := given.truth; truth != nil {
 		s, err := score.Compare(truth.Labels, result.Labels)
 		if err != nil {
 			return err
 		}
 		r.Inputs.Truth, r.Scores = &truth.File, &s
 	}
-
-	page, err := newPage(ctx, p, r, set, truth, pictures, result)
+	page, err := newPage(ctx, p, r, set, given.truth, given.pictures, result)
 	if err != nil {
-		return err
-	}
-	if err := dir.stage(ctx, pageName, page.WriteHTML); err != nil {
 		return err
 	}
 	err = dir.stage(ctx, labels, func(w io.Writer) error {
@@ -281,6 +236,9 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		}
 		return writeLabels(w, set.IDs, result.Labels, result.Confidence)
 	})
+	if err == nil {
+		err = dir.stage(ctx, pageName, page.WriteHTML)
+	}
 	if err != nil {
 		return err
 	}
@@ -289,14 +247,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if err != nil {
 		return err
 	}
-	err = dir.stage(ctx, "run.json", func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := dir.commit(); err != nil {
+	if err := dir.write(ctx, "run.json", text); err != nil { // and all the others with it
 		return err
 	}
 	p.close()
@@ -307,6 +258,73 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 		err = r.summarise(out, filepath.Clean(o.output))
 	}
 	return printing(err)
+}
+
+// given is what a fit reads.
+type given struct {
+	set      *dataset.Set
+	truth    *dataset.Truth // nil where it is not given
+	known    *known
+	pictures *dataset.Pictures // the same
+	release  func()            // of the limit of memory
+}
+
+// read reads all files, with the memory limited as soon as the sizes are known, and adds
+// the constraints to opt. What it returns is to be closed, also after an error.
+func (o *fitOptions) read(ctx context.Context, opt *mvclust.Options, p *progress) (*given, error) {
+	const reading = "reading files"
+	p.update(reading, "bytes", 0, 1, 0)
+	g := &given{release: func() {}}
+	var err error
+	g.set, err = dataset.Load(ctx, o.sources, dataset.Options{
+		Views: o.views, ID: o.id, Index: o.index,
+		Sides: func(samples int, dims []int, scratch int64) error {
+			release, err := limitMemory(o.memory, *opt, samples, dims, scratch)
+			if err != nil {
+				return explain(err, o.sources, &dataset.Set{})
+			}
+			g.release = release
+			return nil
+		},
+		Progress: func(done, total int64) { p.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
+	})
+	if err != nil {
+		return g, err
+	}
+	samples := g.set.Views[0].Samples
+	if o.truth != "" {
+		if g.truth, err = readTruth(ctx, o.truth, g.set.IDs, samples); err != nil {
+			return g, err
+		}
+	}
+	if g.known, err = o.known.read(ctx, g.set.IDs, samples); err != nil {
+		return g, err
+	}
+	opt.Constraints = g.known.set
+	if g.pictures, err = openThumbs(ctx, o.thumbs, g.set); err != nil {
+		return g, err
+	}
+	p.update(reading, "bytes", 1, 1, 0)
+	return g, nil
+}
+
+// paths returns the files that were read, which no result may replace.
+func (g *given) paths() []string {
+	var paths []string
+	for _, f := range g.set.Files {
+		paths = append(paths, f.Path)
+	}
+	if g.truth != nil {
+		paths = append(paths, g.truth.File.Path)
+	}
+	return append(paths, g.known.files()...)
+}
+
+func (g *given) close() {
+	g.release()
+	if g.pictures != nil {
+		g.pictures.Close()
+	}
 }
 
 // printing wraps an error of standard output.
