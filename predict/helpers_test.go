@@ -75,6 +75,9 @@ func fitted(t testing.TB, views []*view.View, opt mvclust.Options) *model.Model 
 // real reads a set that is kept beside the repository.
 func real(t *testing.T, name string) ([]*view.View, []int) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("many fits of real data")
+	}
 	dir := os.Getenv("MVCLUST_DATA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "datasets")
