@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/similarity"
 )
@@ -274,7 +273,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 	}
 	if f.along != nil {
 		var err error
-		if rows, err = f.narrowed(rows); err != nil {
+		if rows, err = f.onto(rows, f.along); err != nil {
 			return err
 		}
 	}
@@ -332,19 +331,6 @@ func (f *finder) record(l *lane, found *Found, r int, candidates []key, compare 
 	for t, k := range f.first(l.keys) {
 		found.Index[r*f.k+t], found.Similarity[r*f.k+t] = k.id(), k.similarity()
 	}
-}
-
-// narrowed returns rows along the axes of the index.
-func (f *finder) narrowed(rows block) (block, error) {
-	n, count := rows.count(), f.coarse.dims
-	out := block{data: make([]float32, n*count), dims: count, index: numbers(n)}
-	all := numbers(count)
-	err := parallel.Blocks(f.ctx, f.threads, n, 1024, func(_, lo, hi int) {
-		for r := lo; r < hi; r++ {
-			f.kernel.Against(kernel.Dot, rows.of(r), f.along, all, out.of(r))
-		}
-	})
-	return out, err
 }
 
 // visitor is one thread's memory for rows that visit cells.

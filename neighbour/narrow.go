@@ -31,18 +31,10 @@ func (f *finder) narrow(t *truth, random *rand.Rand, kept float64) (rows block, 
 	if err != nil || len(axes) == 0 {
 		return f.rows, 0, err
 	}
-	n, d := f.rows.count(), f.space.Dims
-	count := len(axes) / d
-	rows = block{data: make([]float32, n*count), dims: count, index: f.rows.id, id: f.rows.id, row: f.rows.id}
-	all := numbers(count)
-	err = parallel.Blocks(f.ctx, f.threads, n, 1024, func(_, lo, hi int) {
-		for r := lo; r < hi; r++ {
-			f.kernel.Against(kernel.Dot, f.rows.of(r), axes, all, rows.of(r))
-		}
-	})
-	if err != nil {
+	if rows, err = f.onto(f.rows, axes); err != nil {
 		return f.rows, 0, err
 	}
+	rows.index, rows.id, rows.row = f.rows.id, f.rows.id, f.rows.id
 	found := make([]int, len(t.rows))
 	err = f.all(rows, t.rows, func(q int, best []key) {
 		for _, k := range best {
@@ -59,6 +51,19 @@ func (f *finder) narrow(t *truth, random *rand.Rand, kept float64) (rows block, 
 	}
 	f.along = axes
 	return rows, lost, nil
+}
+
+// onto returns rows along axes.
+func (f *finder) onto(rows block, axes []float32) (block, error) {
+	n, count := rows.count(), len(axes)/f.space.Dims
+	out := block{data: make([]float32, n*count), dims: count, index: numbers(n)}
+	all := numbers(count)
+	err := parallel.Blocks(f.ctx, f.threads, n, 1024, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			f.kernel.Against(kernel.Dot, rows.of(r), axes, all, out.of(r))
+		}
+	})
+	return out, err
 }
 
 // axes returns orthogonal directions of length 1, one after the other, that hold nearly

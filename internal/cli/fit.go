@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -161,14 +159,10 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if err != nil {
 		return err
 	}
-	labels, other := "labels.csv", "labels.parquet"
-	switch o.format {
-	case "csv":
-	case "parquet":
-		labels, other = other, labels
-	default:
-		return fmt.Errorf("--format: there is no format %q of labels; choose csv or parquet", o.format)
+	if err := checkFormat(o.format); err != nil {
+		return err
 	}
+	labels, other := labelsFiles(o.format)
 	dir, err := openFolder(ctx, o.output)
 	if err != nil {
 		return err
@@ -190,9 +184,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 			return err
 		}
 	}
-	if dir.has(other) && dir.spare(other, inputs) == nil {
-		p.note(fmt.Sprintf("%s is of an earlier run, and stays as it is", filepath.Join(o.output, other)))
-	}
+	noteOld(p, dir, inputs, other)
 
 	opt.Progress = func(s mvclust.Progress) {
 		doing, unit := stageWords(s.Stage)
@@ -230,12 +222,7 @@ func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) erro
 	if err != nil {
 		return err
 	}
-	err = dir.stage(ctx, labels, func(w io.Writer) error {
-		if o.format == "parquet" {
-			return dataset.WriteLabels(w, set.IDs, result.Labels, result.Confidence)
-		}
-		return writeLabels(w, set.IDs, result.Labels, result.Confidence)
-	})
+	err = stageLabels(ctx, dir, o.format, set.IDs, result.Labels, result.Confidence)
 	if err == nil {
 		err = dir.stage(ctx, pageName, page.WriteHTML)
 	}
@@ -357,23 +344,4 @@ func stageWords(s mvclust.Stage) (doing, unit string) {
 	default:
 		return string(s), "steps"
 	}
-}
-
-// writeLabels writes labels.csv.
-func writeLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
-	c := csv.NewWriter(w)
-	if err := c.Write([]string{"id", "label", "confidence"}); err != nil {
-		return err
-	}
-	for i, label := range labels {
-		id := strconv.Itoa(i)
-		if ids != nil {
-			id = ids[i]
-		}
-		if err := c.Write([]string{id, strconv.Itoa(label), strconv.FormatFloat(confidence[i], 'f', 6, 64)}); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
 }

@@ -53,8 +53,8 @@ func (o *newcomerOptions) flags(f *pflag.FlagSet, what string) {
 
 // check reports what no run could begin with.
 func (o *newcomerOptions) check() error {
-	if o.format != "csv" && o.format != "parquet" {
-		return fmt.Errorf("--format: there is no format %q of labels; choose csv or parquet", o.format)
+	if err := checkFormat(o.format); err != nil {
+		return err
 	}
 	if int(o.threads) > maxThreads {
 		return fmt.Errorf("--threads: %d is more than %d; leave it out to use all processors", o.threads, maxThreads)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/predict"
 )
@@ -89,10 +88,7 @@ func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptio
 		return err
 	}
 	c.lap("read")
-	labels, other := "labels.csv", "labels.parquet"
-	if o.format == "parquet" {
-		labels, other = other, labels
-	}
+	labels, other := labelsFiles(o.format)
 	inputs := inputsOf(n, path)
 	for _, name := range []string{labels, "update.json", modelFile} {
 		if name == modelFile {
@@ -102,11 +98,7 @@ func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptio
 			return err
 		}
 	}
-	for _, old := range []string{other, "run.json", pageName} {
-		if dir.has(old) && dir.spare(old, inputs) == nil {
-			p.note(fmt.Sprintf("%s is of an earlier run, and stays as it is", filepath.Join(o.output, old)))
-		}
-	}
+	noteOld(p, dir, inputs, other, "run.json", pageName)
 	next, changes, err := predict.Update(ctx, m, n.views, n.set.IDs, int(o.threads), func(done int) {
 		p.update("linking samples", "samples", done, n.samples(), 0)
 	})
@@ -114,12 +106,7 @@ func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptio
 		return explain(err, o.sources, n.set)
 	}
 	c.lap("update")
-	err = dir.stage(ctx, labels, func(w io.Writer) error {
-		if o.format == "parquet" {
-			return dataset.WriteLabels(w, next.IDs, next.Labels, next.Confidence)
-		}
-		return writeLabels(w, next.IDs, next.Labels, next.Confidence)
-	})
+	err = stageLabels(ctx, dir, o.format, next.IDs, next.Labels, next.Confidence)
 	if err == nil {
 		err = dir.stage(ctx, modelFile, next.Write)
 	}
