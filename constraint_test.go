@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/synth"
 )
 

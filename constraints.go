@@ -1,9 +1,9 @@
 package mvclust
 
 import (
-	"github.com/mvclust/mvclust/granularity"
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/selection"
 )
 
 // constrain enters what is known of pairs into the fused graph.
@@ -24,7 +24,7 @@ func (o Options) constraintFootprint(samples, pairs int64) int64 {
 	bytes := 40*samples + tokens*(80+80*threads)
 	if links := int64(len(o.Constraints.MustLink)); links > 0 {
 		// The links told around; the fused graph once more, and refined ones.
-		bytes += 400*links*threads + 16*pairs + threads*16*min(pairs, samples*granularity.DefaultMost)
+		bytes += 400*links*threads + 16*pairs + threads*16*min(pairs, samples*selection.DefaultMost)
 	}
 	return bytes
 }

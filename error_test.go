@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
-	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 func TestOptionErrors(t *testing.T) {

@@ -3,8 +3,8 @@ package mvclust
 import (
 	"context"
 
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
 )
 
 // histogramSteps is fine enough for a figure.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/synth"
 )
 

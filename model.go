@@ -1,8 +1,8 @@
 package mvclust
 
 import (
+	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/probability"
 )
 
 // NewModel returns what Fit found in views as a model, which can be written to a file and

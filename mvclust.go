@@ -33,19 +33,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mvclust/mvclust/agreement"
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/granularity"
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/pair"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/agreement"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Version is the version of the module.
@@ -113,7 +113,7 @@ type Trace struct {
 	// which of them had no say because they agree with the others no more than noise would.
 	Agreement *agreement.Report
 	// Tried holds, under Auto, the partitions among which the one at Chosen was chosen.
-	Tried  []granularity.Candidate
+	Tried  []selection.Candidate
 	Chosen int
 	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
@@ -593,11 +593,11 @@ func (r *run) cluster(fused *graph.Graph) (*clustering, error) {
 // choose refines and partitions with many numbers of neighbours and resolutions, and
 // takes the best.
 func (r *run) choose(fused *graph.Graph) (*clustering, error) {
-	var found *granularity.Result
+	var found *selection.Result
 	set := r.opt.granularity()
 	set.Partition.Known = r.known
 	err := r.stage(StageChoose, set.Steps(fused.Samples()), func(progress func(int)) (err error) {
-		found, err = granularity.Search(r.ctx, fused, set, r.opt.Threads, progress)
+		found, err = selection.Search(r.ctx, fused, set, r.opt.Threads, progress)
 		return err
 	})
 	if err != nil {

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Options steer Fit. The zero value is the automatic mode, which needs none.
@@ -59,7 +59,7 @@ type Options struct {
 	// does without paths.
 	Refinement refine.Settings
 	// Partition steers the search for the clusters. Under Auto, a Resolution of 0 leaves
-	// it to package granularity.
+	// it to package selection.
 	Partition partition.Settings
 	// Constraints are what is known of pairs of samples, by their numbers in the views.
 	// All are honoured, and those that contradict each other are a *constraint.Error.
@@ -161,7 +161,7 @@ type OptionError = option.Error
 // automatic fills in what Auto decides.
 func (o Options) automatic(views, samples int) Options {
 	if o.Candidates == 0 {
-		shared := max(20, min(granularity.DefaultMost, 12*granularity.DefaultMost/views))
+		shared := max(20, min(selection.DefaultMost, 12*selection.DefaultMost/views))
 		// Beyond a third of the samples, neighbours are no neighbours.
 		o.Candidates = min(max(o.Neighbours, min(shared, (samples+2)/3)), samples-1)
 	}
@@ -175,14 +175,14 @@ func (o Options) automatic(views, samples int) Options {
 	}
 	o.Refinement.WithoutPaths = true
 	if o.Partition.Levels == 0 {
-		o.Partition.Levels = granularity.Levels
+		o.Partition.Levels = selection.Levels
 	}
 	return o
 }
 
 // granularity returns the settings of the search for K and the resolution.
-func (o Options) granularity() granularity.Settings {
-	return granularity.Settings{Neighbours: o.Neighbours, Partition: o.Partition, Seed: o.Seed}
+func (o Options) granularity() selection.Settings {
+	return selection.Settings{Neighbours: o.Neighbours, Partition: o.Partition, Seed: o.Seed}
 }
 
 // scale returns how a view of the given metric is scaled: the readings of Mixed are

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 // permute returns the views in which sample to[i] is sample i of views.

@@ -3,8 +3,8 @@ package mvclust
 import (
 	"math"
 
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so

@@ -14,11 +14,11 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/kernel"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 // footprint is that of a plan that can be carried out.

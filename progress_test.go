@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
 )
 
 var allStages = []mvclust.Stage{

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
-	"github.com/mvclust/mvclust/view"
 )
 
 // realData reads the views of a set that is kept beside the repository, and its

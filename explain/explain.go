@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mvclust/mvclust/constraint"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
 )
 
 // Explainer explains a model. It may be used by several goroutines at a time.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/posterior"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/posterior"
 )
 
 // Pair says how two samples, A and B, came to share a cluster, or not to.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/method/partition"
 )
 
 // Sample says why a sample is in its cluster.

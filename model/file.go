@@ -8,14 +8,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/graph"
-	"github.com/mvclust/mvclust/internal/array"
-	"github.com/mvclust/mvclust/internal/npy"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/files/npy"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // A model file is a .npz archive, so that numpy.load opens it, whose members are not

@@ -8,14 +8,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/graph"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Model is a clustering with all that it rests on. Samples are numbered as in the views.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Part is Spaces for some of the samples alone, and takes time and memory for these alone:

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/synth"
 )

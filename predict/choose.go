@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/granularity"
-	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/selection"
 )
 
 const (
@@ -26,9 +26,9 @@ func (u *update) choose() ([]int, error) {
 		return nil, nil
 	}
 	set.Chosen = n
-	plan := granularity.Settings{Most: set.Neighbours, Partition: set.Partition, Seed: set.Seed}
+	plan := selection.Settings{Most: set.Neighbours, Partition: set.Partition, Seed: set.Seed}
 	plan.Partition.Resolution, plan.Partition.Known = 0, u.known
-	found, err := granularity.Search(u.ctx, u.fused(), plan, u.threads, nil)
+	found, err := selection.Search(u.ctx, u.fused(), plan, u.threads, nil)
 	if err != nil {
 		return nil, err
 	}

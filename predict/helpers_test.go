@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 // made generates samples.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/view"
 )
 
 // known finds the samples of a model by their values.

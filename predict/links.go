@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
 )
 
 // linker finds the links of newcomers to the samples of a model, as the fit would have

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/view"
 )
 
 // None is the label of a sample that belongs to no cluster.

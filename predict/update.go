@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/refine"
-	"github.com/mvclust/mvclust/view"
 )
 
 // updateStream tells the random numbers of an update from those of other stages.

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 func updated(t testing.TB, m *model.Model, views []*view.View, threads int) (*model.Model, *predict.Changes) {

@@ -10,10 +10,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/partition"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
 )
 
 // Settings steer the description. The zero value gives the defaults.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mvclust/mvclust/graph"
-	"github.com/mvclust/mvclust/pair"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/pair"
 )
 
 // link is an edge of a test graph.

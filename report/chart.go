@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/method/probability"
 )
 
 // figure is a plain SVG drawing that follows the page's style sheet.

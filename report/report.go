@@ -12,10 +12,10 @@ import (
 	"strconv"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/granularity"
 	"github.com/mvclust/mvclust/internal/layout"
 	"github.com/mvclust/mvclust/internal/param"
-	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/score"
 )
@@ -107,8 +107,8 @@ type Learning struct {
 
 // Choice is how the granularity was chosen.
 type Choice struct {
-	Tried  []granularity.Candidate `json:"tried"`
-	Chosen int                     `json:"chosen"`
+	Tried  []selection.Candidate `json:"tried"`
+	Chosen int                   `json:"chosen"`
 }
 
 // Truth compares the clusters with the known classes.

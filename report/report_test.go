@@ -20,7 +20,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/lapse"
-	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/synth"
 )
 

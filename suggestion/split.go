@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/graph"
 )
 
 // halve cuts every cluster in two where it hangs together least, and returns the

@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/constraint"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/profile"
 )

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/lapse"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/pair"
-	"github.com/mvclust/mvclust/partition"
 	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/synth"
 )

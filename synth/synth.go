@@ -23,7 +23,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Config says what to make. The zero value makes 2,000 samples of 20 classes of

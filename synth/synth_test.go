@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 func generate(t testing.TB, cfg Config) *Set {

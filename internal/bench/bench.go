@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/score"
 )
 

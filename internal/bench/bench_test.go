@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/synth"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mvclust/mvclust/constraint"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/method/constraint"
 )
 
 // constraintOptions name the files of what is known of pairs of samples.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mvclust/mvclust/constraint"
 	explanation "github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/posterior"
 )
 
 type explainOptions struct {

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/param"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/score"
-	"github.com/mvclust/mvclust/similarity"
 )
 
 type fitOptions struct {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 )
 
 // checkFormat reports a format that labels cannot be written in.

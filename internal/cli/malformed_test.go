@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/npy"
-	"github.com/mvclust/mvclust/internal/parquet"
+	"github.com/mvclust/mvclust/internal/files/npy"
+	"github.com/mvclust/mvclust/internal/files/parquet"
 )
 
 const (

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/view"
 )
 
 // modelFile is the name of the model in a folder of results.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/model"
-	"github.com/mvclust/mvclust/view"
 )
 
 // newcomerOptions say which new samples come to a model.

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/predict"
 )

@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/granularity"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/param"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/probability"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/score"
-	"github.com/mvclust/mvclust/view"
 )
 
 // runReport is run.json.
@@ -106,9 +106,9 @@ type learnReport struct {
 
 // choiceReport says how the number of neighbours and the resolution were chosen.
 type choiceReport struct {
-	Why    string                  `json:"why"`
-	Chosen granularity.Candidate   `json:"chosen"`
-	Tried  []granularity.Candidate `json:"tried"`
+	Why    string                `json:"why"`
+	Chosen selection.Candidate   `json:"chosen"`
+	Tried  []selection.Candidate `json:"tried"`
 }
 
 func newChoiceReport(trace *mvclust.Trace) *choiceReport {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/graph"
 )
 
 // links is a symmetric graph of what is drawn: those of node i are offsets[i] to

@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mvclust/mvclust/graph"
+	"github.com/mvclust/mvclust/method/graph"
 )
 
 // Settings steer the drawing. The zero value gives the defaults.

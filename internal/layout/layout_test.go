@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/lapse"
-	"github.com/mvclust/mvclust/pair"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/pair"
 )
 
 // build returns the graph of n samples with the links that has gives a weight.

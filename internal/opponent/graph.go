@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // fused returns, for every sample, the k others that are most alike by the mean cosine

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/graph/community"
 	"gonum.org/v1/gonum/graph/simple"
 
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // modularityNeighbours is the number of neighbours of the graph that Modularity parts.

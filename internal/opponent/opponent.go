@@ -9,8 +9,8 @@ import (
 
 	"github.com/mvclust/mvclust/internal/kmeans"
 	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // The streams of random numbers of the methods.

@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 // blobs makes 240 samples of 6 classes that lie well apart, a fifth of which lack one of

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/kmeans"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // spectralNeighbours is the number of neighbours of the graph that Spectral cuts.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/param"
-	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/method/similarity"
 )
 
 // Method says how a run comes by the probability of a pair.

@@ -14,17 +14,17 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/graph"
 	"github.com/mvclust/mvclust/internal/bench"
-	"github.com/mvclust/mvclust/internal/dataset"
+	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/kmeans"
-	"github.com/mvclust/mvclust/pair"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/refine"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
-	"github.com/mvclust/mvclust/similarity"
-	"github.com/mvclust/mvclust/view"
 )
 
 // Run is one run of a setup, and what came of it.

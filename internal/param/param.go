@@ -12,11 +12,11 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/suggest"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/partition"
-	"github.com/mvclust/mvclust/posterior"
-	"github.com/mvclust/mvclust/probability"
-	"github.com/mvclust/mvclust/view"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Param is a setting of the method.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/chart"
-	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/method/neighbour"
 )
 
 // Figure is a figure of the page.

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mvclust/mvclust/internal/npy"
-	"github.com/mvclust/mvclust/neighbour"
-	"github.com/mvclust/mvclust/similarity"
+	"github.com/mvclust/mvclust/internal/files/npy"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
-	"github.com/mvclust/mvclust/view"
 )
 
 // Graph is the exact neighbour graph of one view by the cosine, and how long it took.

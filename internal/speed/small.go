@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/dataset"
-	"github.com/mvclust/mvclust/internal/npy"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/files/npy"
 	"github.com/mvclust/mvclust/score"
 )
 

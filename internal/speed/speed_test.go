@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/score"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mvclust/mvclust/neighbour"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/score"
 )
 

@@ -1,0 +1,282 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mvclust/mvclust/internal/files/parquet"
+)
+
+// Pictures are the picture files of samples, which are read when they are asked for.
+type Pictures struct {
+	ids    []string // of the samples; nil where they are numbered
+	folder string   // of the files, or of the table that names them
+	root   *os.Root // where the files are called as the samples are
+
+	library *library
+	source  *source
+	row     []int // sample -> row of the table
+	paths   []string
+	binary  *parquet.Binary
+}
+
+// pictureKinds are the extensions of picture files.
+var pictureKinds = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".JPG", ".JPEG", ".PNG", ".WEBP", ".GIF", ""}
+
+// mostPicture bounds the bytes of a picture file.
+const mostPicture = 64 << 20
+
+// OpenPictures opens arg: a folder of files that are called by the samples' ids, or by
+// their numbers where ids is nil, or FILE:COLUMN of a table with a picture for each
+// sample, its bytes or the path of its file. The caller must close it.
+func OpenPictures(ctx context.Context, arg string, ids []string, samples int) (*Pictures, error) {
+	p := &Pictures{ids: ids, folder: arg}
+	if stat, err := os.Stat(arg); err == nil && stat.IsDir() {
+		if p.root, err = os.OpenRoot(arg); err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w; check that you may read it", arg, err)
+		}
+		return p, nil
+	}
+	p.library = newLibrary(ctx)
+	if err := p.open(arg, samples); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close closes the files.
+func (p *Pictures) Close() {
+	if p.root != nil {
+		_ = p.root.Close() // nothing was written
+	}
+	if p.library != nil {
+		p.library.close()
+	}
+}
+
+// open opens a column of a table.
+func (p *Pictures) open(arg string, samples int) error {
+	s, name, err := p.library.open(arg)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.table == nil:
+		return s.failf("is no table; give FILE:COLUMN of a table, or a folder of picture files")
+	case name == "":
+		return s.failf("has several columns; say which holds the pictures by FILE:COLUMN")
+	case !slices.Contains(s.table.Columns(), name):
+		return s.failf("has no column %q, only %s; name the one that holds the pictures", name, list(s.table.Columns()))
+	}
+	p.source, p.folder = s, filepath.Dir(s.path)
+	rows := 0
+	if s.format == columnar {
+		if p.binary, err = parquet.OpenBinary(&s.input, s.stat.Size(), name); err != nil {
+			return s.fail(err)
+		}
+		rows = p.binary.Rows()
+	} else {
+		i, err := s.column(name, "pictures")
+		if err != nil {
+			return s.fail(err)
+		}
+		if p.paths, err = s.Text(i); err != nil {
+			return s.fail(err)
+		}
+		rows = len(p.paths)
+	}
+	return p.join(rows, samples)
+}
+
+// join finds the rows of the samples, by ids where both have them.
+func (p *Pictures) join(rows, samples int) error {
+	p.row = make([]int, samples)
+	if p.ids == nil || p.source.table.ID() == "" {
+		if rows != samples {
+			return p.source.failf("holds %s for %s; give one per sample, in the order of the samples, or a column of ids to both", count(rows, "picture"), count(samples, "sample"))
+		}
+		for i := range p.row {
+			p.row[i] = i
+		}
+		return nil
+	}
+	own, err := p.source.ids(p.source.table.ID())
+	if err != nil {
+		return p.source.fail(err)
+	}
+	at := make(map[string]int, len(own))
+	for k, id := range own {
+		at[id] = k
+	}
+	for i, id := range p.ids {
+		k, ok := at[id]
+		if !ok {
+			k = -1
+		}
+		p.row[i] = k
+	}
+	return nil
+}
+
+// Each calls take with the picture file of each of samples, or with why there is none.
+// Its only error is the context's.
+func (p *Pictures) Each(ctx context.Context, samples []int, take func(sample int, file []byte, problem error)) error {
+	if p.binary != nil {
+		return p.eachValue(ctx, samples, take)
+	}
+	for _, i := range samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		file, err := p.read(i)
+		take(i, file, err)
+	}
+	return nil
+}
+
+// eachValue is Each for a column of a Parquet file.
+func (p *Pictures) eachValue(ctx context.Context, samples []int, take func(sample int, file []byte, problem error)) error {
+	of := map[int]int{} // row -> sample
+	var rows []int
+	for _, i := range samples {
+		if k := p.row[i]; k >= 0 {
+			of[k] = i
+			rows = append(rows, k)
+		} else {
+			take(i, nil, errNoPicture)
+		}
+	}
+	slices.Sort(rows)
+	err := p.binary.Each(rows, func(row int, value string) error {
+		i := of[row]
+		delete(of, row)
+		if isPicture(value) {
+			take(i, []byte(value), nil)
+		} else {
+			file, err := p.path(value)
+			take(i, file, err)
+		}
+		return ctx.Err()
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// Damage costs the pictures that follow it, not the run that they were to adorn.
+	problem := errNoPicture
+	if err != nil {
+		problem = p.source.fail(err)
+	}
+	for _, row := range rows {
+		if i, ok := of[row]; ok {
+			take(i, nil, problem)
+		}
+	}
+	return nil
+}
+
+var errNoPicture = errors.New("there is none")
+
+// read returns the picture file of sample i.
+func (p *Pictures) read(i int) ([]byte, error) {
+	if p.root == nil {
+		if p.row[i] < 0 {
+			return nil, errNoPicture
+		}
+		return p.path(p.paths[p.row[i]])
+	}
+	name := strconv.Itoa(i)
+	if p.ids != nil {
+		name = p.ids[i]
+	}
+	for _, kind := range pictureKinds {
+		path := filepath.FromSlash(name + kind)
+		stat, err := p.root.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && stat.IsDir() {
+			continue
+		}
+		if err == nil && !stat.Mode().IsRegular() { // opening it may wait for ever
+			return nil, fmt.Errorf("%s is no ordinary file", name+kind)
+		}
+		var file *os.File
+		if err == nil {
+			file, err = p.root.Open(path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w", name+kind, plainCause(err))
+		}
+		return readWhole(file)
+	}
+	return nil, fmt.Errorf("there is no %s.jpg, .jpeg, .png, .webp or .gif in %s", name, p.folder)
+}
+
+// path returns the picture file that a table names, relative to the table.
+func (p *Pictures) path(name string) ([]byte, error) {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return nil, errNoPicture
+	}
+	if len(name) > 4096 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return nil, errors.New("it is neither a picture in the format JPEG, PNG, WebP or GIF nor a path")
+	}
+	path := filepath.FromSlash(name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.folder, path)
+	}
+	// Opening what is no ordinary file may wait for ever.
+	if stat, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
+	} else if !stat.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no ordinary file", name)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
+	}
+	return readWhole(file)
+}
+
+// readWhole reads and closes a picture file.
+func readWhole(file *os.File) ([]byte, error) {
+	defer file.Close()
+	stat, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, plainCause(err)
+	case !stat.Mode().IsRegular():
+		return nil, errors.New("it is no ordinary file")
+	case stat.Size() > mostPicture:
+		return nil, fmt.Errorf("it has %d bytes, of which at most %d are read", stat.Size(), mostPicture)
+	}
+	b, err := io.ReadAll(io.LimitReader(file, mostPicture))
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	return b, nil
+}
+
+// plainCause leaves out of an error which system call it came from.
+func plainCause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// isPicture reports whether a value begins as a picture file does.
+func isPicture(value string) bool {
+	for _, mark := range []string{"\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a"} {
+		if strings.HasPrefix(value, mark) {
+			return true
+		}
+	}
+	return len(value) > 12 && strings.HasPrefix(value, "RIFF") && value[8:12] == "WEBP"
+}

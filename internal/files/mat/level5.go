@@ -1,0 +1,355 @@
+package mat
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/files/array"
+)
+
+const (
+	headerBytes = 128
+	peekBytes   = 64 << 10 // read of a variable to learn what it is
+)
+
+// Data types of the elements of a file.
+const miMatrix, miCompressed, miUTF8 = 14, 15, 16
+
+// Classes of matrices; from mxDouble to mxUint64 they are numeric.
+const (
+	mxCell, mxStruct, mxObject, mxChar, mxSparse = 1, 2, 3, 4, 5
+	mxDouble, mxSingle, mxUint64                 = 6, 7, 15
+	mxFunction, mxOpaque                         = 16, 17
+)
+
+// level5 reads a file of version 5 to 7. After its header it is a row of
+// elements, one per variable: each a tag of 8 bytes (type and size) and a
+// matrix, or a tag and such an element compressed with zlib. A matrix is a row
+// of elements in turn: flags, dimensions, name and values, or further matrices.
+type level5 struct {
+	r      io.ReaderAt
+	big    bool
+	kept   int64 // bytes held in memory so far
+	census census
+}
+
+func readLevel5(r io.ReaderAt, size int64, big bool) (vars []variable) {
+	l := &level5{r: r, big: big}
+	for at := int64(headerBytes); at < size; {
+		tag := make([]byte, min(8, size-at))
+		if _, err := r.ReadAt(tag, at); err != nil && err != io.EOF {
+			fail("cannot be read (%w)", err)
+		}
+		c := cursor{tag, big}
+		typ, n := c.uint(4), int64(c.uint(4))
+		if typ != miMatrix && typ != miCompressed || n > size-at-8 {
+			damaged("has %s of type %d after byte %d, and not a variable within the %d bytes of the file", count(n, "byte"), typ, at, size)
+		}
+		within(fmt.Sprintf("the variable at byte %d", at), func() {
+			v := l.variable(element{at + 8, n, typ == miCompressed})
+			if v.name != "" { // the nameless one holds MATLAB's own notes on objects
+				vars = append(vars, v)
+			}
+		})
+		at += 8 + n
+	}
+	return vars
+}
+
+// element is where the file stores a variable.
+type element struct {
+	at, size   int64
+	compressed bool
+}
+
+// open returns a reader of the matrix in e, and the size that is given for it.
+func (l *level5) open(e element) (io.Reader, int64) {
+	r := io.NewSectionReader(l.r, e.at, e.size)
+	if !e.compressed {
+		return r, e.size
+	}
+	z, err := zlib.NewReader(bufio.NewReaderSize(r, 64<<10))
+	if err != nil {
+		damaged("cannot be inflated (%w)", err)
+	}
+	c := cursor{fill(z, nil, 8, 8), l.big}
+	typ, size := c.uint(4), int64(c.uint(4))
+	if typ != miMatrix || size > maxRatio*e.size {
+		damaged("inflates to %s of type %d, which is no matrix", count(size, "byte"), typ)
+	}
+	return z, size
+}
+
+// finish reads r to its end, where a compressed element has its checksum.
+func finish(r io.Reader) {
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		damaged("cannot be inflated (%w)", err)
+	}
+}
+
+// fill appends to b what r has, until it holds size bytes, which the file
+// stores in some number of bytes.
+func fill(r io.Reader, b []byte, size, stored int64) []byte {
+	b = slices.Grow(b, int(min(size, max(usualRatio*stored, peekBytes)))-len(b))
+	for len(b) < int(size) {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, min(int(size), 2*len(b))-len(b))
+		}
+		n, err := io.ReadFull(r, b[len(b):min(int(size), cap(b))])
+		b = b[:len(b)+n]
+		if err != nil {
+			damaged("ends after %d of %s (%w)", len(b), count(size, "byte"), err)
+		}
+	}
+	return b
+}
+
+// variable reads what it must to list the variable in e: the first bytes of a
+// matrix, or all of anything else.
+func (l *level5) variable(e element) variable {
+	r, size := l.open(e)
+	peek := fill(r, nil, min(size, peekBytes), e.size)
+	c := &cursor{peek, l.big}
+	h := c.header()
+	if h.isOpaque() {
+		return variable{h.name, &value{class: opaque}}
+	}
+	if size == int64(len(peek)) || !h.isArray() {
+		if l.kept += size; l.kept > maxInflated {
+			fail("takes the cells, structs and sparse matrices of the file beyond %d GiB; save them as matrices, or in several files", maxInflated>>30)
+		}
+		c.b = fill(r, peek, size, e.size)
+		finish(r)
+		return variable{h.name, l.matrix(c, 0)}
+	}
+	typ, n, _ := c.tag()
+	skip := int64(len(peek) - len(c.b))
+	if n > size-skip {
+		damaged("claims %s of values, of which %d are there", count(n, "byte"), size-skip)
+	}
+	l.census.enter(0)
+	v, enc := h.array(typ, n, l.big)
+	count := int(n) / enc.size
+	v.data = dense{enc, count, e.size, func(do func(int, []byte)) {
+		r, _ := l.open(e)
+		if _, err := io.CopyN(io.Discard, r, skip); err != nil {
+			damaged("cannot be inflated (%w)", err)
+		}
+		stream(r, enc, count, do)
+		finish(r)
+	}}
+	return variable{h.name, v}
+}
+
+// matrix returns the value that c holds, from its header on.
+func (l *level5) matrix(c *cursor, depth int) *value {
+	l.census.enter(depth)
+	if len(c.b) == 0 { // a cell that was never filled
+		return &value{dims: []int{0, 0}}
+	}
+	h := c.header()
+	v := &value{class: numbers, kind: h.kind(), complex: h.complex, dims: h.dims}
+	switch {
+	case h.isArray():
+		typ, p := c.next()
+		var enc encoding
+		v, enc = h.array(typ, int64(len(p)), l.big)
+		v.data = held(p, enc)
+	case h.class == mxSparse:
+		if len(v.dims) != 2 {
+			damaged("is a sparse matrix of dimensions %d", v.dims)
+		}
+		v.index = &index{c.numbers(), c.numbers()}
+		if typ, p := c.next(); h.logical && len(p) == v.index.rows.n {
+			v.data = held(p, encoding{size: 1}) // whatever the type says
+		} else {
+			v.data = numbersOf(typ, p, l.big)
+		}
+	case h.class == mxCell:
+		v.class = cells
+		for range product(h.dims) {
+			v.children = append(v.children, l.child(c, depth))
+		}
+	case h.class == mxStruct:
+		v.class, v.names = fields, c.fieldNames()
+		if len(v.names) > 0 {
+			for range product(h.dims) {
+				for range v.names {
+					v.children = append(v.children, l.child(c, depth))
+				}
+			}
+		}
+	default:
+		v.class = opaque
+	}
+	return v
+}
+
+// child returns the next element of c, which is a matrix.
+func (l *level5) child(c *cursor, depth int) *value {
+	typ, p := c.next()
+	if typ != miMatrix {
+		damaged("has data of type %d in place of a matrix", typ)
+	}
+	return l.matrix(&cursor{p, l.big}, depth+1)
+}
+
+// cursor reads fields and elements off the front of b.
+type cursor struct {
+	b   []byte
+	big bool
+}
+
+func (c *cursor) take(n uint64) []byte {
+	if n > uint64(len(c.b)) {
+		damaged("has %s and needs %d", count(len(c.b), "byte"), n)
+	}
+	p := c.b[:n:n]
+	c.b = c.b[n:]
+	return p
+}
+
+// uint returns the next field, of 1, 2, 4 or 8 bytes.
+func (c *cursor) uint(size int) uint64 {
+	return encoding{size: size, big: c.big}.bits(c.take(uint64(size)))
+}
+
+// tag reads the tag of the next element, which has n bytes and is followed by
+// zeros that make it a multiple of 8 bytes long. One of at most 4 bytes shares
+// 8 bytes with its tag.
+func (c *cursor) tag() (typ uint64, n, zeros int64) {
+	typ = c.uint(4)
+	if typ>>16 == 0 {
+		n = int64(c.uint(4))
+		return typ, n, -n & 7
+	}
+	n = int64(typ >> 16)
+	if n > 4 {
+		damaged("has a small element of %d bytes", n)
+	}
+	return typ & 0xffff, n, 4 - n
+}
+
+// next returns the next element.
+func (c *cursor) next() (typ uint64, p []byte) {
+	typ, n, zeros := c.tag()
+	p = c.take(uint64(n))
+	c.take(min(uint64(zeros), uint64(len(c.b))))
+	return typ, p
+}
+
+// numbers returns the next element, which holds numbers.
+func (c *cursor) numbers() dense {
+	typ, p := c.next()
+	return numbersOf(typ, p, c.big)
+}
+
+// numbersOf returns the numbers of type typ that p consists of.
+func numbersOf(typ uint64, p []byte, big bool) dense {
+	e := encodingOf(typ, big)
+	if len(p)%e.size != 0 {
+		damaged("has %s of numbers of %d bytes", count(len(p), "byte"), e.size)
+	}
+	return held(p, e)
+}
+
+// fieldNames reads the names of a struct's fields, which are equally long.
+func (c *cursor) fieldNames() []string {
+	width := convert(c.numbers(), toInt64)
+	_, p := c.next()
+	if len(width) != 1 || width[0] < 1 || width[0] > maxNameBytes+1 || len(p)%int(width[0]) != 0 {
+		damaged("has %s of field names, each %d long", count(len(p), "byte"), width)
+	}
+	var names []string
+	for name := range slices.Chunk(p, int(width[0])) {
+		name, _, _ = bytes.Cut(name, []byte{0})
+		names = append(names, string(name))
+	}
+	return names
+}
+
+// header is what a matrix says of itself before its values.
+type header struct {
+	class            uint64
+	logical, complex bool
+	dims             []int
+	name             string
+}
+
+// header reads the header of a matrix.
+func (c *cursor) header() header {
+	_, p := c.next()
+	flags := (&cursor{p, c.big}).uint(4)
+	h := header{class: flags & 0xff, logical: flags&0x200 != 0, complex: flags&0x800 != 0}
+	if h.class == 0 || h.class > mxOpaque {
+		damaged("is of class %d, which MATLAB does not have", h.class)
+	}
+	if h.class != mxOpaque {
+		dims := convert(c.numbers(), toInt64)
+		if len(dims) < 2 || len(dims) > maxDims {
+			damaged("has %s", count(len(dims), "dimension"))
+		}
+		for _, d := range dims {
+			h.dims = append(h.dims, int(d))
+		}
+		product(h.dims)
+	}
+	_, name := c.next()
+	if len(name) > maxNameBytes {
+		damaged("has a name of %d bytes", len(name))
+	}
+	h.name = string(name)
+	return h
+}
+
+// isArray reports whether the header is followed by one element of values.
+func (h header) isArray() bool {
+	return h.class == mxChar || h.class >= mxDouble && h.class <= mxUint64
+}
+
+// isOpaque reports whether the matrix is an object or a function.
+func (h header) isOpaque() bool { return h.class == mxObject || h.class >= mxFunction }
+
+func (h header) kind() array.Kind {
+	if h.class <= mxSingle && !h.logical {
+		return array.Float
+	}
+	return array.Int
+}
+
+// array returns the matrix, still without values, that is stored in size bytes
+// of type typ, and how its values are encoded.
+func (h header) array(typ uint64, size int64, big bool) (*value, encoding) {
+	v := &value{class: numbers, kind: h.kind(), complex: h.complex, dims: h.dims}
+	e, n := encodingOf(typ, big), int64(product(h.dims))
+	exact := size == n*int64(e.size)
+	if h.class == mxChar {
+		line := h.dims[0] == 1
+		v.class, v.utf8 = text, line && typ == miUTF8
+		exact = (exact || v.utf8 && size > n || line && size == 0) && !e.float && e.size <= 2
+	}
+	if !exact {
+		damaged("has %s of type %d for %s", count(size, "byte"), typ, count(n, "value"))
+	}
+	return v, e
+}
+
+// encodingOf returns how numbers of a data type are stored.
+func encodingOf(typ uint64, big bool) encoding {
+	types := [...]encoding{
+		1: {size: 1, signed: true}, 2: {size: 1}, miUTF8: {size: 1},
+		3: {size: 2, signed: true}, 4: {size: 2}, 17: {size: 2}, // 17 is UTF-16
+		5: {size: 4, signed: true}, 6: {size: 4}, 7: {size: 4, float: true},
+		12: {size: 8, signed: true}, 13: {size: 8}, 9: {size: 8, float: true},
+	}
+	if typ >= uint64(len(types)) || types[typ].size == 0 {
+		damaged("has data of type %d where numbers should be", typ)
+	}
+	e := types[typ]
+	e.big = big
+	return e
+}

@@ -1,0 +1,249 @@
+// Package npy reads and writes the files of NumPy: one array in a .npy file,
+// several under their names in a .npz file, which is a zip archive of .npy files.
+//
+//	mark        version  length  header                                                            values
+//	\x93NUMPY   1 0      118     {'descr': '<f4', 'fortran_order': False, 'shape': (1600, 64), }   ...
+//
+// The values follow in the order of their indices, the last one running
+// fastest, or, where fortran_order is True, the first one.
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mvclust/mvclust/internal/files/array"
+)
+
+// maxDeflate is the number of bytes that one deflated byte can stand for at
+// most: four times two bits, each a copy of 258 bytes.
+const maxDeflate = 4 * 258
+
+// Open lists the arrays of a .npy or a .npz file of size bytes; which of the two
+// it is, its first bytes say. Values are read from r when they are asked for. The
+// array of a .npy file has no name, those of a .npz file have their members'
+// names without ".npy", in the order of the archive.
+//
+// An array that cannot be read for the type of its values, such as Python
+// objects, is listed as text in a .npz file, and only reading it is an error. A
+// file of nothing else is an error of Open.
+func Open(r io.ReaderAt, size int64) (array.File, error) {
+	members, err := list(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return &file{members}, nil
+}
+
+// file is the arrays of a file.
+type file struct{ members []member }
+
+// member is one array of a file.
+type member struct {
+	header
+	// values opens the bytes of the values.
+	values func() (io.ReadCloser, error)
+}
+
+// fail says what is wrong with the array.
+func (m *member) fail(err error) error { return fail(m.Name, err) }
+
+func fail(name string, err error) error {
+	if name == "" {
+		return fmt.Errorf("the array %w", err)
+	}
+	return fmt.Errorf("array %q %w", name, err)
+}
+
+// list returns the arrays of the file r of size bytes.
+func list(r io.ReaderAt, size int64) ([]member, error) {
+	mark := make([]byte, len(magic))
+	n, err := r.ReadAt(mark, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch mark := string(mark[:n]); {
+	case mark == magic:
+		h, err := readHeader(io.NewSectionReader(r, 0, size), size)
+		if err == nil {
+			err = h.unreadable
+		}
+		if err != nil {
+			return nil, fail("", err)
+		}
+		return []member{{h, func() (io.ReadCloser, error) {
+			return io.NopCloser(io.NewSectionReader(r, h.size, size-h.size)), nil
+		}}}, nil
+	case strings.HasPrefix(mark, "PK\x03\x04"), strings.HasPrefix(mark, "PK\x05\x06"):
+		return listZip(r, size)
+	case mark == "":
+		return nil, errors.New("the file is empty; save it again with numpy.save or numpy.savez")
+	default:
+		return nil, fmt.Errorf("the file begins with %q, as neither a .npy nor a .npz file does; save it with numpy.save or numpy.savez", mark)
+	}
+}
+
+// listZip returns the arrays of the .npz file r of size bytes.
+func listZip(r io.ReaderAt, size int64) ([]member, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("the .npz file is damaged or truncated: %w; copy it again from where it came", err)
+	}
+	var members []member
+	for _, f := range archive.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		m, err := open(f, size)
+		if err != nil {
+			return nil, fail(name, err)
+		}
+		m.Name = name
+		members = append(members, m)
+	}
+	if len(members) == 0 {
+		return nil, errors.New("the .npz file holds no array: none of its members is a .npy file; save it with numpy.savez")
+	}
+	if !slices.ContainsFunc(members, func(m member) bool { return m.unreadable == nil }) {
+		return nil, members[0].fail(members[0].unreadable)
+	}
+	return members, nil
+}
+
+// ReadFile returns the content of the member of the given name of the .npz file r of size
+// bytes, which is not compressed, as AddFile writes it.
+func ReadFile(r io.ReaderAt, size int64, name string) ([]byte, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range archive.File {
+		if f.Name != name {
+			continue
+		}
+		if f.Method != zip.Store || f.UncompressedSize64 > uint64(size) {
+			return nil, fmt.Errorf("%s is not stored as it is", name)
+		}
+		content, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer content.Close()
+		return io.ReadAll(content)
+	}
+	return nil, fmt.Errorf("it holds no %s", name)
+}
+
+// open reads the header of f, a member of an archive of size bytes.
+func open(f *zip.File, size int64) (member, error) {
+	most := min(f.CompressedSize64, uint64(size))
+	switch {
+	case f.Flags&1 != 0:
+		return member{}, errors.New("is encrypted; save it again with numpy.savez")
+	case f.Method == zip.Deflate:
+		most *= maxDeflate
+	case f.Method != zip.Store:
+		return member{}, fmt.Errorf("is compressed by the zip method %d, which cannot be read; save it again with numpy.savez or numpy.savez_compressed", f.Method)
+	}
+	if f.UncompressedSize64 > most {
+		return member{}, damaged(fmt.Errorf("its stored size, %d, cannot hold its full size, %d", min(f.CompressedSize64, uint64(size)), f.UncompressedSize64))
+	}
+	r, err := f.Open()
+	if err != nil {
+		return member{}, damaged(err)
+	}
+	defer r.Close()
+	h, err := readHeader(r, int64(f.UncompressedSize64))
+	return member{h, func() (io.ReadCloser, error) {
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := io.CopyN(io.Discard, r, h.size); err != nil {
+			r.Close()
+			return nil, err
+		}
+		return r, nil
+	}}, err
+}
+
+// damaged says that bytes which the file promises cannot be had.
+func damaged(err error) error {
+	return fmt.Errorf("is damaged: %w; copy it again from where it came", err)
+}
+
+// Arrays lists the arrays of the file.
+func (f *file) Arrays() []array.Info {
+	infos := make([]array.Info, len(f.members))
+	for i, m := range f.members {
+		infos[i] = m.Info
+	}
+	return infos
+}
+
+// Float32 returns the values of array i in storage order.
+func (f *file) Float32(i int) ([]float32, error) { return read(&f.members[i], decode[float32]) }
+
+// Turned returns the values of matrix i in the other order.
+func (f *file) Turned(i int) ([]float32, error) {
+	m := &f.members[i]
+	return read(m, func(r io.Reader, d dtype, dst []float32) error { return turn(r, d, m.Info, dst) })
+}
+
+// Int64 returns the values of array i in storage order.
+func (f *file) Int64(i int) ([]int64, error) { return read(&f.members[i], decode[int64]) }
+
+// Text returns the values of array i in storage order.
+func (f *file) Text(i int) ([]string, error) { return read(&f.members[i], decode[string]) }
+
+// read returns the values of m, which decode reads.
+func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, []U) error) ([]U, error) {
+	if m.unreadable != nil {
+		return nil, m.fail(m.unreadable)
+	}
+	var zero U
+	if _, ok := any(zero).(string); m.Kind == array.Text && !ok {
+		return nil, m.fail(errors.New("holds text where numbers are wanted; choose another array"))
+	}
+	r, err := m.values()
+	if err != nil {
+		return nil, m.fail(damaged(err))
+	}
+	defer r.Close()
+	dst := make([]U, m.Len())
+	err = decode(r, m.dtype, dst)
+	if err == nil {
+		// Only at its end does a zip member show that its checksum is right.
+		_, err = io.Copy(io.Discard, r)
+	}
+	if err == nil {
+		return dst, nil
+	}
+	if bad, ok := errors.AsType[*array.ValueError](err); ok {
+		return nil, m.fail(fmt.Errorf("at %v %w", place(m.Info, bad.At), bad))
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("its values are not all there")
+	}
+	return nil, m.fail(damaged(err))
+}
+
+// place returns the indices, counted from 0, of the value that is stored at
+// position at.
+func place(info array.Info, at int) []int {
+	index := make([]int, len(info.Shape))
+	for k := range index {
+		side := k
+		if !info.ColumnMajor {
+			side = len(index) - 1 - k
+		}
+		index[side] = at % info.Shape[side]
+		at /= info.Shape[side]
+	}
+	return index
+}

@@ -1,0 +1,174 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mvclust/mvclust/internal/files/column"
+)
+
+// Binary is a column of bytes or text of which some rows are wanted, such as the
+// pictures of some samples. It may be a record of bytes and a path, as datasets of
+// pictures have it: then the path counts where the bytes are null.
+type Binary struct {
+	file  *file
+	parts []leaf
+}
+
+// OpenBinary returns the column called name of the Parquet file r of size bytes.
+func OpenBinary(r io.ReaderAt, size int64, name string) (*Binary, error) {
+	f := &file{r: r, size: size, most: column.Most(size)}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	k := slices.IndexFunc(f.leaves, func(l leaf) bool { return l.Name == name })
+	if k < 0 {
+		return nil, fmt.Errorf("holds no column %q; check the name", name)
+	}
+	b := &Binary{file: f}
+	for _, part := range []string{"bytes", "path"} {
+		if at := slices.IndexFunc(f.leaves[k].fields, func(l leaf) bool { return l.Name == part }); at >= 0 {
+			b.parts = append(b.parts, f.leaves[k].fields[at])
+		}
+	}
+	if l := f.leaves[k]; len(l.fields) == 0 && l.kind == format.ByteArray && l.maxRep == 0 {
+		b.parts = append(b.parts, l)
+	}
+	if len(b.parts) == 0 {
+		return nil, fmt.Errorf("has in the column %q neither bytes, nor text, nor records of bytes and path; name another column", name)
+	}
+	return b, nil
+}
+
+// Rows is the number of rows.
+func (b *Binary) Rows() int { return b.file.rows }
+
+// Each calls take with the values of rows, which ascend, and leaves out those that are
+// null. Pages without any of them are not read.
+func (b *Binary) Each(rows []int, take func(row int, value string) error) error {
+	for k := range b.parts {
+		var null []int
+		err := b.file.pick(&b.parts[k], rows, func(row int, value string, there bool) error {
+			if !there {
+				null = append(null, row)
+				return nil
+			}
+			return take(row, value)
+		})
+		if err != nil {
+			return err
+		}
+		rows = null
+	}
+	return nil
+}
+
+// fieldsOf returns the fields of a record that are bytes or text. Its elements stand in
+// the order of a walk, and its first value is in a chunk.
+func fieldsOf(e []format.SchemaElement, chunk int) []leaf {
+	var out []leaf
+	outer := byte(0)
+	if e[0].RepetitionType.V == format.Optional {
+		outer = 1
+	}
+	if e[0].RepetitionType.V == format.Repeated {
+		return nil
+	}
+	for at := 1; at < len(e); {
+		n, leaves, err := extent(e, at, 0)
+		if err != nil {
+			return nil
+		}
+		if n == 1 && e[at].Type.V == format.ByteArray && e[at].RepetitionType.V != format.Repeated {
+			l := leaf{Info: column.Info{Name: e[at].Name}, chunk: chunk, kind: format.ByteArray, maxDef: outer}
+			if e[at].RepetitionType.V == format.Optional {
+				l.maxDef++
+			}
+			out = append(out, l)
+		}
+		at += n
+		chunk += leaves
+	}
+	return out
+}
+
+// pick calls take with the values of rows, which ascend, of a column of single values.
+func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there bool) error) error {
+	end := 0 // of the row group
+	for g := range f.groups {
+		at := end
+		end += int(f.groups[g].NumRows)
+		if !within(rows, at, end) {
+			continue
+		}
+		s := &scan{f: f, leaf: l}
+		codec := f.groups[g].Columns[l.chunk].MetaData.Codec
+		err := f.pages(&f.groups[g], l, func(p pageAt) error {
+			lo := at
+			at += p.entries
+			if p.Type != format.DictionaryPage && !within(rows, lo, at) {
+				return nil
+			}
+			if err := s.read(&p); err != nil {
+				return err
+			}
+			var err error
+			switch p.Type {
+			case format.DictionaryPage:
+				return s.dictionaryPage(&p, codec)
+			case format.DataPage:
+				err = s.page1(&p, codec)
+			default:
+				err = s.page2(&p, codec)
+			}
+			if err != nil {
+				return err
+			}
+			return s.pick(&p, lo, rows, take)
+		})
+		if err != nil {
+			return fmt.Errorf("the column %q of row group %d %w", l.Name, g, err)
+		}
+	}
+	return nil
+}
+
+// pick hands over the rows wanted of the page at hand, which begins with row first.
+func (s *scan) pick(p *pageAt, first int, rows []int, take func(row int, value string, there bool) error) error {
+	values, err := s.values(p, s.present(p.entries))
+	if err != nil {
+		return err
+	}
+	texts, ok := values.([]string)
+	if !ok {
+		return damagedf("a page has values that are no bytes")
+	}
+	at, _ := slices.BinarySearch(rows, first)
+	k := 0 // values before the entry
+	for i := range p.entries {
+		there := len(s.def) == 0 || s.def[i] == s.leaf.maxDef
+		if at < len(rows) && rows[at] == first+i {
+			value := ""
+			if there {
+				value = texts[k]
+			}
+			if err := take(rows[at], value, there); err != nil {
+				return err
+			}
+			at++
+		}
+		if there {
+			k++
+		}
+	}
+	return nil
+}
+
+// within reports whether any of rows, which ascend, is in [lo, hi).
+func within(rows []int, lo, hi int) bool {
+	at, _ := slices.BinarySearch(rows, lo)
+	return at < len(rows) && rows[at] < hi
+}

@@ -1,0 +1,163 @@
+package neighbour
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/similarity"
+)
+
+const (
+	rowsPerCell = 40 // that the cells are learned from
+	rounds      = 6  // of k-means
+	assignBlock = 2048
+)
+
+// geometry is the sum that cells are formed by: their centres are means, which suit
+// angles and Euclidean distances; under L1 and L3 they serve as well.
+func (f *finder) geometry() kernel.Sum {
+	if f.space.Metric() == similarity.Cosine {
+		return kernel.Dot
+	}
+	return kernel.Square
+}
+
+// centres finds the centres of count cells by k-means on a sample of the rows. What
+// they are depends on the seed, not on the threads.
+func (f *finder) centres(count int, random *rand.Rand) (block, error) {
+	order := random.Perm(f.rows.count())
+	order = order[:min(len(order), rowsPerCell*count)]
+	chosen := f.coarse
+	chosen.index = make([]int32, len(order))
+	for t, r := range order {
+		chosen.index[t] = f.coarse.index[r]
+	}
+	d := chosen.dims
+	centres := block{data: make([]float32, count*d), dims: d, index: numbers(count), id: numbers(count)}
+	for c := range count {
+		copy(centres.of(c), chosen.of(c))
+	}
+	for range rounds {
+		cell, err := f.nearest(chosen, centres, 1)
+		if err != nil {
+			return block{}, err
+		}
+		start, order, err := f.group(cell, count, numbers(len(cell)), 1)
+		if err != nil {
+			return block{}, err
+		}
+		spare := make([]int, count) // rows that take the place of empty cells
+		for c := range spare {
+			spare[c] = random.IntN(chosen.count())
+		}
+		err = parallel.Blocks(f.ctx, f.threads, count, 16, func(_, lo, hi int) {
+			for c := lo; c < hi; c++ {
+				f.mean(centres.of(c), chosen, order[start[c]:start[c+1]], spare[c])
+			}
+		})
+		if err != nil {
+			return block{}, err
+		}
+	}
+	return centres, nil
+}
+
+// mean sets centre to the mean of the chosen rows that members lists, of unit length
+// under Cosine, or to row spare where there are none or they cancel out.
+func (f *finder) mean(centre []float32, chosen block, members []int32, spare int) {
+	clear(centre)
+	for _, t := range members {
+		for k, x := range chosen.of(int(t)) {
+			centre[k] += x
+		}
+	}
+	scale := float64(len(members))
+	if f.space.Metric() == similarity.Cosine {
+		scale = 0
+		for _, x := range centre {
+			scale += float64(x) * float64(x)
+		}
+		scale = math.Sqrt(scale)
+	}
+	if scale == 0 {
+		copy(centre, chosen.of(spare))
+		return
+	}
+	for k, x := range centre {
+		centre[k] = float32(float64(x) / scale)
+	}
+}
+
+// nearest returns the most alike centres of every row, keep for each, best first.
+func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
+	n := rows.count()
+	done := f.meter.stage(float64(n)*float64(centres.count()), placing*f.share())
+	cells := make([]int32, n*keep)
+	place, nobody := numbers(assignBlock), make([]int32, assignBlock)
+	for t := range nobody {
+		nobody[t] = -1 // a row is not a centre, and so is not left out
+	}
+	banks := make([]*bank, f.threads)
+	err := parallel.Blocks(f.ctx, f.threads, n, assignBlock, func(worker, lo, hi int) {
+		if banks[worker] == nil {
+			banks[worker] = newBank(min(n, assignBlock), keep, 2*keep+8, centres.count())
+		}
+		best := banks[worker]
+		best.reset(hi - lo)
+		some := block{data: rows.data, dims: rows.dims, index: rows.index[lo:hi], id: nobody[:hi-lo], row: place[:hi-lo]}
+		f.lane(worker).product.multiply(f.ctx, f.geometry(), best, some, centres, forth)
+		for t := range hi - lo {
+			near := best.best(int32(t))
+			sortFalling(near)
+			for p, k := range near {
+				cells[(lo+t)*keep+p] = k.id()
+			}
+		}
+		done(float64(hi-lo) * float64(centres.count()))
+	})
+	return cells, err
+}
+
+// group sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item
+// items[t] is in each cell of cells[items[t]*per:][:per]; within a cell the items keep
+// their order. Every thread goes through all items, for cells of its own.
+func (f *finder) group(cells []int32, count int, items []int32, per int) (start []int, order []int32, err error) {
+	start, order = make([]int, count+1), make([]int32, len(cells))
+	err = parallel.Ranges(f.ctx, f.threads, count, func(lo, hi int) {
+		for _, c := range cells {
+			if int(c) >= lo && int(c) < hi {
+				start[c+1]++
+			}
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for c := range count {
+		start[c+1] += start[c]
+	}
+	next := slices.Clone(start[:count])
+	err = parallel.Ranges(f.ctx, f.threads, count, func(lo, hi int) {
+		for _, t := range items {
+			for _, c := range cells[int(t)*per:][:per] {
+				if int(c) >= lo && int(c) < hi {
+					order[next[c]] = t
+					next[c]++
+				}
+			}
+		}
+	})
+	return start, order, err
+}
+
+// numbers returns 0, 1, 2... n-1.
+func numbers(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = int32(i)
+	}
+	return s
+}

@@ -1,0 +1,195 @@
+package neighbour
+
+import (
+	"context"
+	"math"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/similarity"
+)
+
+// finder is a search under way. Its rows are the samples that have the view, by
+// turns: row r is that of sample space.Sample(r), so that rows are numbered in the
+// order of their samples.
+type finder struct {
+	ctx      context.Context
+	space    *similarity.Space
+	settings Settings
+	threads  int
+	meter    *meter
+
+	kernel *kernel.Kernel
+	sum    kernel.Sum
+	rows   block     // every row, as a candidate and as a place of a bank
+	coarse block     // the same rows, perhaps narrowed, as they are put into cells and compared there
+	along  []float32 // the axes that they are narrowed to; nil where they are not
+	k      int
+	lists  *Lists
+	lanes  []lane
+}
+
+// lane is one thread's scratch space.
+type lane struct {
+	product      *product
+	visit        visit
+	index        []int32
+	similarities []float32
+	keys         []key
+	tried        stamps
+}
+
+func newFinder(ctx context.Context, s *similarity.Space, settings Settings, threads int, progress func(done int)) *finder {
+	n := s.Count()
+	f := &finder{
+		ctx: ctx, space: s, settings: settings, threads: parallel.Threads(threads),
+		meter:  newMeter(n, progress),
+		kernel: kernel.Best(), sum: sums[s.Metric()],
+		k:     max(0, min(settings.Neighbours, n-1)),
+		lists: &Lists{Offsets: make([]int, s.Samples+1), Search: Report{Method: Exact, Recall: 1}},
+	}
+	f.lanes = make([]lane, min(f.threads, n))
+	for i := range s.Samples {
+		f.lists.Offsets[i+1] = f.lists.Offsets[i]
+		if s.Has(i) {
+			f.lists.Offsets[i+1] += f.k
+		}
+	}
+	f.lists.Index = make([]int32, n*f.k)
+	numbers, index := make([]int32, n), make([]int32, n)
+	for r := range numbers {
+		numbers[r], index[r] = int32(r), s.Slot(s.Sample(r))
+	}
+	f.rows = block{data: s.Data(), dims: s.Dims, index: index, id: numbers, row: numbers}
+	f.coarse = f.rows
+	return f
+}
+
+// sums says what the tiles of a metric sum up.
+var sums = [...]kernel.Sum{
+	similarity.Cosine: kernel.Dot, similarity.L1: kernel.Absolute, similarity.L2: kernel.Square, similarity.L3: kernel.Cube,
+}
+
+func (f *finder) search() error {
+	if f.settings.approximates(f.rows.count()) {
+		return f.approximate()
+	}
+	return f.exact()
+}
+
+// lane returns the scratch space of a worker.
+func (f *finder) lane(worker int) *lane {
+	l := &f.lanes[worker]
+	if l.product == nil {
+		l.product = newProduct(f.kernel)
+	}
+	return l
+}
+
+// newBank makes a bank for some of the rows that keeps k candidates and some more, and
+// has room for so many beside these.
+func (f *finder) newBank(rows, more, beside int) *bank {
+	others := f.rows.count() - 1
+	return newBank(rows, min(f.k+more, others), f.k+more+beside, others)
+}
+
+// spare is how many more candidates are kept where k of them are chosen by similarities
+// that come from other sums.
+func (f *finder) spare() int { return f.k/8 + 4 }
+
+// exact compares every row with every later one, block by block.
+func (f *finder) exact() error {
+	n := f.rows.count()
+	best := f.newBank(n, f.spare(), f.k/8+12).share()
+	size := f.side(n)
+	sides := (n + size - 1) / size
+	all := float64(n) * float64(n)
+	f.meter.expect(all + ranking*float64(n*f.k))
+	done := f.meter.stage(all, 1)
+	err := parallel.Blocks(f.ctx, f.threads, sides*(sides+1)/2, 1, func(worker, task, _ int) {
+		i, j := corner(task)
+		left := f.rows.part(i*size, min((i+1)*size, n))
+		right := f.rows.part(j*size, min((j+1)*size, n))
+		f.lane(worker).product.multiply(f.ctx, f.sum, best, left, right, triangle)
+		pairs := float64(left.count()) * float64(right.count())
+		if i != j {
+			pairs *= 2
+		}
+		done(pairs)
+	})
+	if err != nil {
+		return err
+	}
+	err = f.take(best)
+	f.meter.finish()
+	return err
+}
+
+// side returns how many rows a block of the exact search has: a strip, or fewer
+// where there would be too few blocks to keep the threads busy to the end.
+func (f *finder) side(n int) int {
+	busy := 4 * int(math.Ceil(math.Sqrt(float64(f.threads))))
+	return min(strip(f.space.Dims), max(leastStrip/2, n/busy))
+}
+
+// corner counts the places (i, j), i <= j, of a triangle, column by column.
+func corner(task int) (i, j int) {
+	j = int((math.Sqrt(8*float64(task)+1) - 1) / 2)
+	for j*(j+1)/2 > task {
+		j--
+	}
+	for (j+1)*(j+2)/2 <= task {
+		j++
+	}
+	return task - j*(j+1)/2, j
+}
+
+// take fills the lists from a bank.
+func (f *finder) take(from *bank) error {
+	n := f.rows.count()
+	done := f.meter.stage(float64(n*f.k), ranking)
+	return parallel.Blocks(f.ctx, f.threads, n, 64, func(worker, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			f.write(r, f.rank(f.lane(worker), r, from.best(int32(r))))
+		}
+		done(float64((hi - lo) * f.k))
+	})
+}
+
+// rank returns the best k of candidates of row r by the space's own similarities,
+// best first. The numbers of candidates are rows, those of the result are samples.
+func (f *finder) rank(l *lane, r int, candidates []key) []key {
+	l.index, l.keys = l.index[:0], l.keys[:0]
+	for _, c := range candidates {
+		l.index = append(l.index, int32(f.space.Sample(int(c.id()))))
+	}
+	f.compare(l, f.space.Sample(r))
+	return f.first(l.keys)
+}
+
+// compare adds the samples of l.index to l.keys, by their similarity with sample i.
+func (f *finder) compare(l *lane, i int) {
+	l.similarities = room(l.similarities, len(l.index))
+	f.space.Similarities(l.similarities, i, l.index)
+	for t, x := range l.similarities {
+		l.keys = append(l.keys, newKey(x, l.index[t]))
+	}
+}
+
+// first returns the best k keys, best first.
+func (f *finder) first(keys []key) []key {
+	if len(keys) > f.k {
+		choose(keys, f.k-1)
+		keys = keys[:f.k]
+	}
+	sortFalling(keys)
+	return keys
+}
+
+// write makes keys, whose numbers are samples, the list of row r.
+func (f *finder) write(r int, keys []key) {
+	at := f.lists.Offsets[f.space.Sample(r)]
+	for t, k := range keys {
+		f.lists.Index[at+t] = k.id()
+	}
+}

@@ -1,0 +1,393 @@
+package neighbour
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/similarity"
+)
+
+// Index finds the samples of a space that are nearest to rows that are not in it. It may
+// be searched by several goroutines at a time.
+type Index struct {
+	made    finder
+	cells   *cells
+	centres block // none where there is one cell
+	probes  int
+	report  Report
+}
+
+// Found holds the neighbours of rows, most alike first and, among equals, the lower number
+// first: those of row i are
+//
+//	Index[Offsets[i]:Offsets[i+1]], with Similarity at the same places.
+//
+// A row that is absent has none.
+type Found struct {
+	Offsets    []int
+	Index      []int32
+	Similarity []float32
+	// Order lists the rows that are there so that those follow each other that have
+	// neighbours in common: what is done with them is done faster in this order.
+	Order []int32
+}
+
+// Of returns the neighbours of row i, most alike first, and how alike they are.
+func (f *Found) Of(i int) (index []int32, similarity []float32) {
+	lo, hi := f.Offsets[i], f.Offsets[i+1]
+	return f.Index[lo:hi], f.Similarity[lo:hi]
+}
+
+// indexed is how many rows make up for the time that it takes to put them into cells.
+const indexed = 10_000
+
+// NewIndex prepares the search among the samples of a space for as many neighbours as
+// Settings say, or as there are other samples. Rows are packed once and, where there are
+// 10,000 or more and they lie in parts, put into cells, of which a row is then compared
+// with as many as Settings.Recall takes: Report tells what share of the true neighbours
+// samples of the space found. Exact compares with all rows in any case.
+//
+// It takes as much memory as the rows once more, or less where they can be narrowed.
+// threads of 0 or less stands for all usable processors; the index is the same for any
+// number. The only errors are those of Settings.Resolve and the context's own.
+func NewIndex(ctx context.Context, s *similarity.Space, settings Settings, threads int) (*Index, error) {
+	if err := settings.Resolve(); err != nil {
+		return nil, err
+	}
+	x := &Index{made: *newFinder(ctx, s, settings, threads, nil)}
+	f := &x.made
+	f.lists = &Lists{}
+	var err error
+	n := f.rows.count()
+	if settings.Method != Exact && n >= indexed && n/100 >= settings.Neighbours {
+		err = x.divide()
+	}
+	if err == nil && x.cells == nil {
+		x.report = Report{Method: Exact, Recall: 1, Cells: x.report.Cells, Widened: x.report.Widened}
+		f.coarse, f.along, x.centres = f.rows, nil, block{}
+		x.cells, err = f.oneCell()
+		x.probes = 1
+	}
+	f.lanes = nil
+	return x, err
+}
+
+// Report tells how neighbours are found, and what share of the true ones.
+func (x *Index) Report() Report { return x.report }
+
+// oneCell has every row compared with all.
+func (f *finder) oneCell() (*cells, error) {
+	n := f.rows.count()
+	c := &cells{start: []int{0, n}, rows: f.rows}
+	return c, f.pack(c)
+}
+
+// divide puts the rows into cells, and finds out how many of them a row has to be compared
+// with; there are none afterwards where that would be most of them.
+func (x *Index) divide() error {
+	f := &x.made
+	n := f.rows.count()
+	random := rand.New(rand.NewPCG(f.settings.Seed, searchStream))
+	x.report = Report{Method: Approximate, Checked: min(checked, n), Cells: cellCount(n)}
+	t, err := f.truth(random, x.report.Checked)
+	if err != nil {
+		return err
+	}
+	lost := 0.0
+	for _, share := range []float64{kept, 0.9995, 0.99995} {
+		// Neighbours that are nearly as far as others take more axes to be told.
+		if f.coarse, lost, err = f.narrow(t, random, share); err != nil {
+			return err
+		}
+		if f.along != nil {
+			break
+		}
+	}
+	if x.centres, err = f.centres(x.report.Cells, random); err != nil {
+		return err
+	}
+	if x.probes, err = f.askedFor(t, x.centres, lost); err != nil {
+		return err
+	}
+	c, err := f.cells(x.centres, 1)
+	if err != nil {
+		return err
+	}
+	c.home, c.asks, c.askers, c.first = nil, nil, nil, nil
+	if f.coarse.dims < f.rows.dims {
+		f.coarse.data = nil // which the panels hold
+		c.rows.data = nil
+	}
+	x.cells = c
+	return x.settle(t)
+}
+
+// settle finds out how few probes reach the recall wanted, from those foreseen on; there
+// are no cells afterwards where none do.
+func (x *Index) settle(t *truth) error {
+	for most := x.centres.count() / 3; ; x.probes *= 2 {
+		if x.probes > most {
+			x.cells = nil
+			return nil
+		}
+		if err := x.check(t); err != nil {
+			return err
+		}
+		if x.report.Recall >= x.made.target() {
+			break
+		}
+		x.report.Widened++
+	}
+	for fewer := x.probes * 4 / 5; fewer > 0; fewer = fewer * 4 / 5 {
+		enough := x.report
+		x.probes = fewer
+		if err := x.check(t); err != nil {
+			return err
+		}
+		if x.report.Recall < x.made.target()+margin {
+			x.probes, x.report = enough.Probes, enough
+			break
+		}
+	}
+	return nil
+}
+
+// askedFor returns how many cells rows that are in none have to ask, by rows whose
+// neighbours are known.
+func (f *finder) askedFor(t *truth, centres block, lost float64) (int, error) {
+	most := centres.count() / 3
+	others := make([]int32, len(t.neighbours))
+	for e, i := range t.neighbours {
+		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
+	}
+	from, err := f.nearest(f.some(t.rows), centres, most)
+	if err != nil {
+		return 0, err
+	}
+	home, err := f.nearest(f.some(others), centres, 1)
+	if err != nil {
+		return 0, err
+	}
+	found := make([]int, most)
+	for e, cell := range home {
+		if at := slices.Index(from[e/f.k*most:][:most], cell); at >= 0 {
+			found[at]++
+		}
+	}
+	return rank(found, (f.target()+margin+lost)*float64(len(others))), nil
+}
+
+// check measures the recall on rows whose neighbours are known.
+func (x *Index) check(t *truth) error {
+	f := &x.made
+	rows := block{data: f.rows.data, dims: f.rows.dims}
+	var from []int32
+	for _, r := range t.rows {
+		rows.index = append(rows.index, f.rows.index[r])
+		from = append(from, int32(f.space.Sample(int(r))))
+	}
+	compare := func(dst []float32, q int, others []int32) { f.space.Similarities(dst, int(from[q]), others) }
+	found := x.empty(len(t.rows), nil)
+	if err := x.search(f, rows, t.rows, compare, found, func(int) {}); err != nil {
+		return err
+	}
+	hits := 0
+	for q := range t.rows {
+		_, similarity := found.Of(q)
+		for _, s := range similarity {
+			if s >= t.bars[q] {
+				hits++
+			}
+		}
+	}
+	x.report.Probes, x.report.Recall = x.probes, float64(hits)/float64(len(t.neighbours))
+	return nil
+}
+
+// empty makes room for the neighbours of rows, of which only those are there that has
+// says, or all where it is nil.
+func (x *Index) empty(rows int, has func(i int) bool) *Found {
+	found := &Found{Offsets: make([]int, rows+1)}
+	for i := range rows {
+		found.Offsets[i+1] = found.Offsets[i]
+		if has == nil || has(i) {
+			found.Offsets[i+1] += x.made.k
+		}
+	}
+	found.Index, found.Similarity = make([]int32, found.Offsets[rows]), make([]float32, found.Offsets[rows])
+	return found
+}
+
+// Search finds the nearest samples of every row. self, if not nil, holds for every row the
+// sample that it is itself, which is not its own neighbour, or -1. What is found for a row
+// depends neither on threads nor on the other rows. progress, if not nil, is called with
+// the number of rows done. The only error is the context's own.
+func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32, threads int, progress func(done int)) (*Found, error) {
+	f := x.made
+	found := x.empty(q.Samples, q.Has)
+	if f.k == 0 {
+		return found, ctx.Err()
+	}
+	f.ctx, f.threads, f.meter = ctx, parallel.Threads(threads), newMeter(0, nil)
+	f.lanes = make([]lane, f.threads)
+	rows := block{data: q.Data(), dims: f.space.Dims}
+	var from, ids []int32
+	for i := range q.Samples {
+		if !q.Has(i) {
+			continue
+		}
+		id := int32(-1)
+		if self != nil && self[i] >= 0 {
+			if r, ok := slices.BinarySearchFunc(f.rows.row, self[i], func(r, sample int32) int {
+				return cmp.Compare(f.space.Sample(int(r)), int(sample))
+			}); ok {
+				id = int32(r)
+			}
+		}
+		rows.index, from, ids = append(rows.index, q.Slot(i)), append(from, int32(i)), append(ids, id)
+	}
+	compare := func(dst []float32, r int, others []int32) { q.Similarities(dst, int(from[r]), others) }
+	// Rows that are absent have no place in what is found, so that those present follow
+	// one another there.
+	err := x.search(&f, rows, ids, compare, found, parallel.Counter(progress))
+	for t, r := range found.Order {
+		found.Order[t] = from[r]
+	}
+	return found, err
+}
+
+// visited is how many rows are compared with cells at a time.
+const visited = 512
+
+// search fills found, in which the rows follow one another. ids holds the numbers of those
+// that are among the index's own rows, and -1 for others; compare tells the similarities
+// of a row with samples.
+func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []float32, r int, others []int32), found *Found, tick func(int)) error {
+	n := rows.count()
+	if n == 0 {
+		return f.ctx.Err()
+	}
+	if f.along != nil {
+		var err error
+		if rows, err = f.onto(rows, f.along); err != nil {
+			return err
+		}
+	}
+	near := make([]int32, n*x.probes) // zeros, where there is one cell
+	if x.probes > 1 {
+		var err error
+		if near, err = f.nearest(rows, x.centres, x.probes); err != nil {
+			return err
+		}
+	}
+	// Rows of one cell ask the same others, and have the same neighbours.
+	order := numbers(n)
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
+	})
+	found.Order = order
+	visitors := make([]visitor, f.threads)
+	per := max(1, min(visited, (n+f.threads-1)/f.threads))
+	return parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
+		v, l := &visitors[worker], f.lane(worker)
+		if v.best == nil {
+			more := f.spare()
+			v.best = newBank(per, min(f.k+more, f.rows.count()), f.k+more+max(f.k/2, 16), f.rows.count())
+		}
+		some := order[lo:hi]
+		x.visit(f, l, v, rows, near, ids, some)
+		short := v.short[:0]
+		for t, r := range some {
+			if best := v.best.best(int32(t)); len(best) < f.k {
+				short = append(short, r)
+			} else {
+				f.record(l, found, int(r), best, compare)
+			}
+		}
+		for _, r := range short { // in cells of hardly any rows
+			x.visitAll(f, l, v, rows, ids, r)
+			f.record(l, found, int(r), v.best.best(0), compare)
+		}
+		v.short = short
+		tick(hi - lo)
+	})
+}
+
+// record ranks candidates of a row by the space's own similarities, and keeps the best.
+func (f *finder) record(l *lane, found *Found, r int, candidates []key, compare func(dst []float32, r int, others []int32)) {
+	l.index, l.keys = l.index[:0], l.keys[:0]
+	for _, c := range candidates {
+		l.index = append(l.index, int32(f.space.Sample(int(c.id()))))
+	}
+	l.similarities = room(l.similarities, len(l.index))
+	compare(l.similarities, r, l.index)
+	for t, s := range l.similarities {
+		l.keys = append(l.keys, newKey(s, l.index[t]))
+	}
+	for t, k := range f.first(l.keys) {
+		found.Index[r*f.k+t], found.Similarity[r*f.k+t] = k.id(), k.similarity()
+	}
+}
+
+// visitor is one thread's memory for rows that visit cells.
+type visitor struct {
+	best  *bank
+	asked []uint64 // cell and place, for every row and cell
+	cells []span   // of asked
+	some  block
+	short []int32 // rows that have met fewer others than they need
+}
+
+// span is a part of a list that is about one cell.
+type span struct{ cell, lo, hi int }
+
+// visit compares some rows with the cells that they ask, those first that most ask.
+func (x *Index) visit(f *finder, l *lane, v *visitor, rows block, near, ids, some []int32) {
+	v.best.reset(len(some))
+	v.asked, v.cells = v.asked[:0], v.cells[:0]
+	for t, r := range some {
+		for _, cell := range near[int(r)*x.probes:][:x.probes] {
+			v.asked = append(v.asked, uint64(cell)<<32|uint64(t))
+		}
+	}
+	slices.Sort(v.asked)
+	for lo := 0; lo < len(v.asked); {
+		hi, cell := lo, v.asked[lo]>>32
+		for hi < len(v.asked) && v.asked[hi]>>32 == cell {
+			hi++
+		}
+		v.cells = append(v.cells, span{int(cell), lo, hi})
+		lo = hi
+	}
+	slices.SortStableFunc(v.cells, func(a, b span) int { return cmp.Compare(b.hi-b.lo, a.hi-a.lo) })
+	for _, s := range v.cells {
+		v.some.data, v.some.dims = rows.data, rows.dims
+		v.some.index, v.some.id, v.some.row = v.some.index[:0], v.some.id[:0], v.some.row[:0]
+		for _, a := range v.asked[s.lo:s.hi] {
+			t := int32(uint32(a))
+			v.some.index, v.some.id, v.some.row = append(v.some.index, rows.index[some[t]]), append(v.some.id, ids[some[t]]), append(v.some.row, t)
+		}
+		l.product.multiply(f.ctx, f.sum, v.best, v.some, x.columns(s.cell), forth)
+	}
+}
+
+// visitAll compares one row with all cells.
+func (x *Index) visitAll(f *finder, l *lane, v *visitor, rows block, ids []int32, r int32) {
+	v.best.reset(1)
+	one := block{data: rows.data, dims: rows.dims, index: rows.index[r : r+1], id: ids[r : r+1], row: numbers(1)}
+	for cell := range x.cells.count() {
+		l.product.multiply(f.ctx, f.sum, v.best, one, x.columns(cell), forth)
+	}
+}
+
+// columns returns the rows of a cell, packed.
+func (x *Index) columns(cell int) block {
+	c := x.cells
+	rows := c.rows.part(c.start[cell], c.start[cell+1])
+	rows.panels = c.panels[c.panel[cell]*c.rows.dims:]
+	return rows
+}

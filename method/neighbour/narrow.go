@@ -1,0 +1,166 @@
+package neighbour
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/similarity"
+)
+
+const (
+	axesFrom  = 2048  // rows at least that the axes are found from
+	axesRound = 4     // of power iteration
+	mostAxes  = 128   // that rows are narrowed to
+	kept      = 0.995 // of the rows' squares that the axes have to hold
+	mostLost  = 0.003 // of the neighbours of the rows whose neighbours are known
+)
+
+// narrow returns the rows along the few axes that hold nearly all of them, if there
+// are such: products and distances are then nearly the same, and cost less. It returns
+// f.rows itself where half of the dimensions do not suffice, where a metric does not
+// allow it, and where neighbours are lost that are known; lost is the share of these. The
+// axes have to hold the share kept of the rows' squares.
+func (f *finder) narrow(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
+	if m := f.space.Metric(); m != similarity.Cosine && m != similarity.L2 {
+		return f.rows, 0, nil
+	}
+	axes, err := f.axes(random, kept)
+	if err != nil || len(axes) == 0 {
+		return f.rows, 0, err
+	}
+	if rows, err = f.onto(f.rows, axes); err != nil {
+		return f.rows, 0, err
+	}
+	rows.index, rows.id, rows.row = f.rows.id, f.rows.id, f.rows.id
+	found := make([]int, len(t.rows))
+	err = f.all(rows, t.rows, func(q int, best []key) {
+		for _, k := range best {
+			if k.similarity() >= t.bars[q] {
+				found[q]++
+			}
+		}
+	})
+	for _, n := range found {
+		lost += float64(n)
+	}
+	if lost = 1 - lost/float64(len(t.neighbours)); err != nil || lost > mostLost {
+		return f.rows, 0, err
+	}
+	f.along = axes
+	return rows, lost, nil
+}
+
+// onto returns rows along axes.
+func (f *finder) onto(rows block, axes []float32) (block, error) {
+	n, count := rows.count(), len(axes)/f.space.Dims
+	out := block{data: make([]float32, n*count), dims: count, index: numbers(n)}
+	all := numbers(count)
+	err := parallel.Blocks(f.ctx, f.threads, n, 1024, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			f.kernel.Against(kernel.Dot, rows.of(r), axes, all, out.of(r))
+		}
+	})
+	return out, err
+}
+
+// axes returns orthogonal directions of length 1, one after the other, that hold nearly
+// all of the squares of some rows; none where that takes too many. They come by power
+// iteration, with the strongest first.
+func (f *finder) axes(random *rand.Rand, kept float64) ([]float32, error) {
+	d := f.space.Dims
+	most := min(d/2, mostAxes)
+	moments, err := f.moments(random)
+	if err != nil || most == 0 {
+		return nil, err
+	}
+	all, trace := numbers(d), 0.0
+	for i := range d {
+		trace += float64(moments[i*d+i])
+	}
+	axes, next := make([]float32, most*d), make([]float32, most*d)
+	for i := range axes {
+		axes[i] = float32(random.NormFloat64())
+	}
+	for round := range axesRound {
+		err := parallel.Blocks(f.ctx, f.threads, most, 4, func(_, lo, hi int) {
+			for a := lo; a < hi; a++ {
+				f.kernel.Against(kernel.Dot, axes[a*d:][:d], moments, all, next[a*d:][:d])
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		if round > 0 {
+			held := 0.0
+			for a := range most {
+				if held += dot(axes[a*d:][:d], next[a*d:][:d]); round == axesRound-1 && held >= kept*trace {
+					return axes[:(a+1)*d], nil
+				}
+			}
+			if !(held >= kept*trace/2) { // far from it, or not a number
+				return nil, nil
+			}
+		}
+		axes, next = next, axes
+		for a := range most {
+			straighten(axes[:(a+1)*d], d)
+		}
+	}
+	return nil, nil
+}
+
+// straighten takes from the last of axes what it has of the others, and gives it length
+// 1. One that is nothing but the others becomes zeros.
+func straighten(axes []float32, d int) {
+	last := len(axes) - d
+	axis := axes[last:]
+	before := math.Sqrt(dot(axis, axis))
+	for range 2 { // once is not enough for one that nearly lies among the others
+		for at := 0; at < last; at += d {
+			other := axes[at:][:d]
+			share := float32(dot(axis, other))
+			for i, x := range other {
+				axis[i] -= float32(share * x)
+			}
+		}
+	}
+	length := math.Sqrt(dot(axis, axis))
+	if !(length > 1e-5*before) {
+		clear(axis)
+		return
+	}
+	for i, x := range axis {
+		axis[i] = float32(float64(x) / length)
+	}
+}
+
+func dot(a, b []float32) float64 {
+	sum := 0.0
+	for i, x := range a {
+		sum += float64(float64(x) * float64(b[i]))
+	}
+	return sum
+}
+
+// moments returns the mean products of the dimensions, dims x dims, over some rows.
+func (f *finder) moments(random *rand.Rand) ([]float32, error) {
+	n, d := f.rows.count(), f.space.Dims
+	some := random.Perm(n)[:min(n, max(axesFrom, 2*d))]
+	slices.Sort(some)
+	turned, scale := make([]float32, d*len(some)), 1/math.Sqrt(float64(len(some)))
+	for t, r := range some {
+		for i, x := range f.rows.of(r) {
+			turned[i*len(some)+t] = float32(float64(x) * scale)
+		}
+	}
+	moments, all := make([]float32, d*d), numbers(d)
+	err := parallel.Blocks(f.ctx, f.threads, d, 4, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f.kernel.Against(kernel.Dot, turned[i*len(some):][:len(some)], turned, all, moments[i*d:][:d])
+		}
+	})
+	return moments, err
+}

@@ -1,0 +1,109 @@
+// Package neighbour finds the K nearest neighbours of every sample in one view
+// (KNN^(m) of the paper).
+package neighbour
+
+import (
+	"context"
+	"math"
+
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/similarity"
+)
+
+// Lists holds the neighbours of every sample in one view, most alike first and,
+// among equals, the lower number first. A sample without the view has none, and
+// a sample is not its own neighbour. The list of sample i is
+//
+//	Index[Offsets[i]:Offsets[i+1]],
+//
+// and similarity.Space.Similarities says how alike they are.
+type Lists struct {
+	Offsets []int
+	Index   []int32
+	// Search tells how the lists were found.
+	Search Report
+}
+
+// Of returns the neighbours of sample i, most alike first.
+func (l *Lists) Of(i int) []int32 { return l.Index[l.Offsets[i]:l.Offsets[i+1]] }
+
+// Settings steer Search.
+type Settings struct {
+	// Neighbours is the length of every list, k, or more than there are others.
+	Neighbours int
+	// Method says how to search; Auto by default.
+	Method Method
+	// Recall is the share of the true neighbours below which an approximate search
+	// widens by itself; 0 stands for DefaultRecall.
+	Recall float64
+	// Seed decides which rows an approximate search learns from and checks.
+	Seed uint64
+}
+
+// DefaultRecall is the recall that an approximate search reaches by default.
+const DefaultRecall = 0.97
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	if _, err := ParseMethod(s.Method.String()); err != nil {
+		return option.Errorf("neighbor-search", "%v", err) //nolint:misspell // spelt as --neighbors is
+	}
+	return option.Default("recall", &s.Recall, DefaultRecall, math.SmallestNonzeroFloat64, 1)
+}
+
+// Report tells how the neighbours were found.
+type Report struct {
+	// Method is Exact or Approximate: how the lists were found in the end.
+	Method Method
+	// Recall is the share of the true neighbours that the lists hold, estimated on
+	// Checked samples drawn at random; 1, on 0 samples, where the search was exact. A
+	// neighbour that is as alike as the last true one counts as true.
+	Recall  float64
+	Checked int
+	// Cells is the number of cells that the rows were put into, 0 where no approximate
+	// search was tried. Probes is how many of them every row was compared with, and
+	// Passes how often it was then compared with the neighbours of its neighbours; both
+	// are 0 where the search was exact in the end.
+	Cells, Probes, Passes int
+	// Widened counts how often the search was widened because the recall was low, or
+	// was foreseen to be: to twice the probes, and at last to an exact search.
+	Widened int
+}
+
+// Search finds the most alike k = Settings.Neighbours of every sample that has the
+// view, or all the others where there are fewer.
+//
+// An exact search compares all pairs, each once, by sums over the dimensions in one
+// order. It keeps k and an eighth more for every sample, and ranks these by the space's
+// own similarities, whose sums run in another order. So the lists are those of
+// Space.Similarity, but for candidates about the last place whose sums differ by no
+// more than rounding. Equal rows have equal sums: of them, the lower numbers always win.
+//
+// An approximate search compares every sample with those in the same part of the
+// space, along fewer axes where these hold nearly all of the rows, and ranks the best by
+// the space's own similarities. It estimates in every run what share of the true
+// neighbours it has found, and goes on, at last to an exact search, until that reaches
+// Settings.Recall. Fewer than 2000 samples, or than 8 k, are searched exactly in any case.
+//
+// Beside the rows, an exact search takes some 14 k + 160 bytes per sample that has the
+// view, of which the lists are 4 k; an approximate one takes 4 k + 100, 8 for each probe
+// and another copy of the rows, or what an exact one does where it ends as that. Either takes 5 MB per thread,
+// or 2 kB per dimension where that is more.
+//
+// threads of 0 or less stands for all usable processors; the result is the same for
+// any number. progress, if not nil, is called now and then, one call at a time, with
+// the share of the work that is done, as a number of samples of Space.Count. The only
+// errors are those of Settings.Resolve and the context's own.
+func Search(ctx context.Context, s *similarity.Space, settings Settings, threads int, progress func(done int)) (*Lists, error) {
+	if err := settings.Resolve(); err != nil {
+		return nil, err
+	}
+	f := newFinder(ctx, s, settings, threads, progress)
+	if f.k == 0 {
+		return f.lists, ctx.Err()
+	}
+	if err := f.search(); err != nil {
+		return nil, err
+	}
+	return f.lists, nil
+}

@@ -1,0 +1,133 @@
+package neighbour_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/similarity"
+)
+
+func TestResolve(t *testing.T) {
+	s := newSpace(t, normalView(rand.New(rand.NewPCG(1, 1)), 10, 2, 0), similarity.L2, nil)
+	for _, c := range []struct {
+		set    neighbour.Settings
+		recall float64
+		want   string // the error
+	}{
+		{neighbour.Settings{}, neighbour.DefaultRecall, ""},
+		{neighbour.Settings{Neighbours: -3, Method: neighbour.Approximate, Recall: 1, Seed: 5}, 1, ""},
+		{neighbour.Settings{Method: neighbour.Exact, Recall: 1e-300}, 1e-300, ""},
+		{neighbour.Settings{Recall: 1.01}, 0, "recall: 1.01 is not between 5e-324 and 1"},
+		{neighbour.Settings{Recall: -0.5}, 0, "recall: -0.5 is not between 5e-324 and 1"},
+		{neighbour.Settings{Recall: math.NaN()}, 0, "recall: NaN is not between 5e-324 and 1"},
+		{neighbour.Settings{Recall: math.Inf(1)}, 0, "recall: +Inf is not between 5e-324 and 1"},
+		{neighbour.Settings{Method: 3}, 0, `neighbor-search: unknown search method "method(3)"; choose auto, exact or approximate`},   //nolint:misspell // spelt as --neighbors is
+		{neighbour.Settings{Method: -1}, 0, `neighbor-search: unknown search method "method(-1)"; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
+	} {
+		set := c.set
+		err := set.Resolve()
+		_, failed := neighbour.Search(t.Context(), s, c.set, 1, nil)
+		if c.want == "" {
+			want := c.set
+			want.Recall = c.recall
+			if err != nil || failed != nil || set != want {
+				t.Errorf("%+v became %+v, %v; the search says %v", c.set, set, err, failed)
+			}
+			continue
+		}
+		var of *option.Error
+		if !errors.As(err, &of) || err.Error() != c.want || !reflect.DeepEqual(failed, err) {
+			t.Errorf("%+v: %v, and the search says %v; want %s", c.set, err, failed, c.want)
+		}
+	}
+}
+
+// planned are the settings whose footprint and cost are looked at.
+func planned() (all []neighbour.Settings) {
+	for _, m := range []neighbour.Method{neighbour.Auto, neighbour.Exact, neighbour.Approximate} {
+		for _, k := range []int{1, 20, 80, 400} {
+			all = append(all, neighbour.Settings{Neighbours: k, Method: m})
+		}
+	}
+	return all
+}
+
+// TestPlans holds what may be said of a search beforehand: the footprint and the cost
+// grow with all that makes a search larger, and the footprint holds the lists.
+func TestPlans(t *testing.T) {
+	for _, set := range planned() {
+		var bytes int64
+		cost := 0.0
+		for _, rows := range []int{0, 1, 2, 100, 1999, 2000, 10_000, 29_999, 30_000, 100_000, 1_000_000, 100_000_000} {
+			const dims = 64
+			b, c := set.Footprint(rows, dims), set.Cost(rows, dims)
+			if b < bytes || rows > 0 && b <= bytes || b < 4*int64(rows)*int64(min(set.Neighbours, rows)) {
+				t.Errorf("%+v: %d rows take %d bytes, fewer %d", set, rows, b, bytes)
+			}
+			if c-c != 0 || c < 0 || rows > 0 && c == 0 {
+				t.Errorf("%+v: %d rows cost %v", set, rows, c)
+			}
+			// Where the method changes there may be a step down.
+			if set.Method == neighbour.Exact && rows > 0 && c <= cost {
+				t.Errorf("%+v: %d rows cost %v, fewer %v", set, rows, c, cost)
+			}
+			bytes, cost = b, c
+			if more := set.Footprint(rows, 2*dims); more < b {
+				t.Errorf("%+v: %d rows take %d bytes, twice as long %d", set, rows, b, more)
+			}
+			if more := set.Cost(rows, 4*dims); more < c || rows > 1 && more <= c {
+				t.Errorf("%+v: %d rows cost %v, of more dimensions %v", set, rows, c, more)
+			}
+			double := set
+			double.Neighbours *= 2
+			if more := double.Footprint(rows, dims); set.Neighbours < rows && more <= b {
+				t.Errorf("%+v: %d rows take %d bytes, with twice the neighbours %d", set, rows, b, more)
+			}
+		}
+	}
+	exact, approximate := neighbour.Settings{Neighbours: 20, Method: neighbour.Exact}, neighbour.Settings{Neighbours: 20, Method: neighbour.Approximate}
+	for _, rows := range []int{100_000, 1_000_000} {
+		if e, a := exact.Cost(rows, 128), approximate.Cost(rows, 128); a >= e/2 {
+			t.Errorf("%d rows cost %v, approximately %v", rows, e, a)
+		}
+	}
+	// Auto is what it chooses.
+	for rows, chosen := range map[int]neighbour.Settings{5000: exact, 100_000: approximate} {
+		auto := neighbour.Settings{Neighbours: 20}
+		if auto.Cost(rows, 64) != chosen.Cost(rows, 64) || auto.Footprint(rows, 64) != chosen.Footprint(rows, 64) {
+			t.Errorf("the plan of %d rows is not that of the method %v", rows, chosen.Method)
+		}
+	}
+	if kernel.Best().Name != "go" {
+		fast := exact.Cost(1000, 64)
+		t.Setenv("MVCLUST_KERNEL", "go")
+		if slow := exact.Cost(1000, 64); slow <= fast {
+			t.Errorf("without assembly, a search costs %v, with it %v", slow, fast)
+		}
+	}
+}
+
+// TestFootprint holds that an exact search takes no more memory in all than its
+// footprint says, beside what belongs to the thread.
+func TestFootprint(t *testing.T) {
+	const perThread = 5 << 20
+	s := newSpace(t, classView(rand.New(rand.NewPCG(2, 2)), 6000, 8, 60, 0.1), similarity.Cosine, nil)
+	for _, k := range []int{20, 100, 400} {
+		set := neighbour.Settings{Neighbours: k, Method: neighbour.Exact}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		search(t, s, k, 1)
+		runtime.ReadMemStats(&after)
+		taken, most := int64(after.TotalAlloc-before.TotalAlloc), set.Footprint(s.Count(), s.Dims)
+		if taken > most+perThread || taken < most/4 {
+			t.Errorf("%d neighbours: %d bytes are taken, where %d were foreseen", k, taken, most)
+		}
+	}
+}

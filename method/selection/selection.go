@@ -1,0 +1,247 @@
+// Package granularity finds out how fine the clusters are to be. It is what lets the
+// method do without a number of neighbours that knows the size of the classes: the
+// refinement (Eq. pb_optknn) and the partition are tried with many numbers of neighbours
+// and resolutions, and the partition is taken that is found again when these change and
+// that describes the neighbourhoods of the samples briefly.
+package selection
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/refine"
+)
+
+// Settings steer the search. The zero value tries everything.
+type Settings struct {
+	// Neighbours, if not 0, is the only number of neighbours that is tried.
+	Neighbours int
+	// Most bounds the numbers that are tried; 0 stands for DefaultMost.
+	Most int
+	// Partition steers the search of every partition. Its Resolution, if not 0, is the
+	// only one that is tried.
+	Partition partition.Settings
+	// Seed decides the order of the moves.
+	Seed uint64
+}
+
+// DefaultMost is the largest number of neighbours that is tried.
+const DefaultMost = 80
+
+// Levels is how many levels a partition is searched on where the settings do not say.
+const Levels = 20
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error {
+	if s.Neighbours < 0 {
+		return option.Errorf("neighbors", "%d neighbours are too few; give at least 1", s.Neighbours)
+	}
+	if s.Partition.Levels == 0 {
+		s.Partition.Levels = Levels
+	}
+	return option.First(option.Default("most", &s.Most, DefaultMost, 1, math.MaxInt32), s.Partition.Resolve())
+}
+
+// Candidate is a partition that was tried.
+type Candidate struct {
+	// Neighbours is the number of neighbours of the refinement, k.
+	Neighbours int `json:"neighbors"`
+	// Resolution is that of the partition.
+	Resolution float64 `json:"resolution"`
+	// Clusters is the number of clusters found.
+	Clusters int `json:"clusters"`
+	// Plateau is the adjusted Rand index with the partition of the next higher or the
+	// next lower resolution, whichever is nearer: a plateau has ends.
+	Plateau float64 `json:"plateau"`
+	// Agreement is the mean, over the next larger and the next smaller number of
+	// neighbours, of the largest adjusted Rand index with a partition found there.
+	Agreement float64 `json:"agreement"`
+	// Compression is the share by which the clusters shorten the description of a
+	// random walk between nearest neighbours: 1 less the map equation over its value for
+	// a single cluster. It is below 0 where the clusters cut more than they join.
+	Compression float64 `json:"compression"`
+	// Strain says how far what is known of pairs of samples contradicts those that would be
+	// together if the clusters could be merged all the same: with j such pairs that cannot be
+	// together, and e as many as there would be by chance, j / (j + e + 1). It is 0 where
+	// nothing is known.
+	Strain float64 `json:"strain,omitempty"`
+	// Score is (Plateau x Agreement x (1 - Strain))^2.5 x Compression, all at least 0; and 0
+	// for a single cluster, and where there are more than half as many as samples.
+	Score float64 `json:"score"`
+
+	labels []int32
+}
+
+// Result is what the search found.
+type Result struct {
+	// Candidates holds all partitions that were tried, by rising number of neighbours
+	// and then resolution.
+	Candidates []Candidate
+	// Best is the place of the chosen one among them.
+	Best int
+	// Graph holds the refined probabilities that it was found on.
+	Graph *graph.Graph
+	// Neighbourhoods holds the most probable neighbours in g, those that Graph was made of
+	// first.
+	Neighbourhoods *refine.Neighbourhoods
+	// Partition is the chosen partition.
+	Partition *partition.Result
+}
+
+// Search refines the fused graph g, which is not changed, with every number of
+// neighbours, finds a partition for every resolution, and chooses. progress, if not nil,
+// is called with the number of partitions found, of Steps. The result does not depend on
+// threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
+// context's own.
+func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*Result, error) {
+	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	plan := set.plan(g.Samples())
+	near, err := refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Neighbourhoods: near, Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
+	tick := parallel.Counter(progress)
+	width := len(plan.resolutions)
+	failed := make([]error, len(plan.neighbours))
+	err = parallel.Blocks(ctx, threads, len(plan.neighbours), 1, func(_, turn, _ int) {
+		at := len(plan.neighbours) - 1 - turn // what takes longest comes first
+		failed[at] = set.row(ctx, near, plan, at, r.Candidates[at*width:][:width], tick)
+	})
+	if err := option.First(append(failed, err)...); err != nil {
+		return nil, err
+	}
+	walk, err := near.Graph(ctx, walked, threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := judge(ctx, walk, r.Candidates, width, threads); err != nil {
+		return nil, err
+	}
+	for c := range r.Candidates {
+		if r.Candidates[c].better(&r.Candidates[r.Best]) {
+			r.Best = c
+		}
+	}
+	best := &r.Candidates[r.Best]
+	if r.Graph, err = set.refined(ctx, near, best.Neighbours, threads); err != nil {
+		return nil, err
+	}
+	series, err := set.series(ctx, r.Graph, plan)
+	if err != nil {
+		return nil, err
+	}
+	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, set.random(best.Neighbours, -best.Resolution))
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// walked is how many neighbours of a sample a random walk may go to.
+const walked = 10
+
+// row finds the partitions with one number of neighbours.
+func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, at int, row []Candidate, tick func(int)) error {
+	k := p.neighbours[at]
+	refined, err := s.refined(ctx, near, k, 1)
+	if err != nil {
+		return err
+	}
+	series, err := s.series(ctx, refined, p)
+	if err != nil {
+		return err
+	}
+	random := func(resolution float64) *rand.Rand { return s.random(k, resolution) }
+	return series.Each(ctx, p.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
+		row[c] = Candidate{Neighbours: k, Resolution: p.resolutions[c], Clusters: clusters, Strain: strain, labels: labels}
+		tick(1)
+	})
+}
+
+// refined returns the graph that is partitioned, with what is known of pairs told around.
+func (s Settings) refined(ctx context.Context, near *refine.Neighbourhoods, k, threads int) (*graph.Graph, error) {
+	g, err := near.CoNeighbours(ctx, k, threads)
+	if err != nil {
+		return nil, err
+	}
+	return s.Partition.Known.Spread(ctx, g, threads)
+}
+
+// series is that of one refined graph.
+func (s Settings) series(ctx context.Context, refined *graph.Graph, p plan) (*partition.Series, error) {
+	set := s.Partition
+	set.Resolution = p.finest
+	return partition.NewSeries(ctx, refined, set)
+}
+
+// random depends on nothing but what is tried, so that a partition can be found again
+// without the others.
+func (s Settings) random(k int, resolution float64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed^uint64(k)<<32, math.Float64bits(resolution)))
+}
+
+// plan is what is tried.
+type plan struct {
+	neighbours  []int
+	resolutions []float64
+	finest      float64 // resolution of the clusters that all partitions are made of
+}
+
+// plan spaces the numbers evenly on a logarithmic scale, twofold in two steps for the
+// neighbours and tenfold in five for the resolutions: from 5 neighbours to a third of the
+// samples, and from one that joins nearly everything to one that leaves clusters of some
+// 25 samples at most.
+func (s Settings) plan(samples int) plan {
+	var p plan
+	most := max(1, min(s.Most, (samples-1)/3))
+	switch {
+	case s.Neighbours > 0:
+		p.neighbours = []int{s.Neighbours}
+	case most < fewest:
+		p.neighbours = []int{most}
+	default:
+		for k := float64(fewest); math.Round(k) <= float64(most); k *= math.Sqrt2 {
+			p.neighbours = append(p.neighbours, int(math.Round(k)))
+		}
+	}
+	for step := 0.0; step == 0 || p.finest*math.Pow(10, 0.2) <= max(1, float64(samples)/25); step++ {
+		p.finest = coarsest * math.Pow(10, step/5)
+		p.resolutions = append(p.resolutions, p.finest)
+	}
+	if r := s.Partition.Resolution; r > 0 {
+		p.resolutions, p.finest = []float64{r}, max(r, p.finest)
+	}
+	return p
+}
+
+const (
+	fewest   = 5
+	coarsest = 0.06
+)
+
+// Steps returns how many partitions Search finds among so many samples.
+func (s Settings) Steps(samples int) int {
+	if s.Resolve() != nil {
+		return 0
+	}
+	p := s.plan(samples)
+	return len(p.neighbours) * len(p.resolutions)
+}
+
+// better reports whether c is to be chosen rather than d. Where no partition has a score,
+// the one that compresses most is: a single cluster, if all others only cut.
+func (c *Candidate) better(d *Candidate) bool {
+	if c.Score != d.Score {
+		return c.Score > d.Score
+	}
+	return c.Compression > d.Compression
+}

@@ -1,0 +1,386 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mvclust/mvclust/internal/lapse"
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/score"
+)
+
+func search(t testing.TB, g *graph.Graph, set Settings, threads int) *Result {
+	t.Helper()
+	r, err := Search(t.Context(), g, set, threads, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// drawLabels puts n samples into up to so many clusters, none of which need have any.
+func drawLabels(r *rand.Rand, n, clusters int) ([]int, *Candidate) {
+	labels, c := make([]int, n), &Candidate{Clusters: clusters, labels: make([]int32, n)}
+	for i := range labels {
+		labels[i] = r.IntN(1 + r.IntN(clusters))
+		c.labels[i] = int32(labels[i])
+	}
+	return labels, c
+}
+
+// TestRand compares with package score, one tabulation after the other in the same place.
+func TestRand(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	var table tabulation
+	for range 500 {
+		n := 2 + r.IntN(200)
+		x, a := drawLabels(r, n, 1+r.IntN(n))
+		y, b := drawLabels(r, n, 1+r.IntN(n))
+		if r.IntN(5) == 0 {
+			y, b = x, a
+		}
+		want, err := score.Compare(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.rand(a, b); math.Abs(got-want.ARI) > 1e-12 {
+			t.Fatalf("%v and %v: %v, want %v", x, y, got, want.ARI)
+		}
+		if forth, back := table.rand(a, b), table.rand(b, a); math.Abs(forth-back) > 1e-12 {
+			t.Fatalf("%v and %v: %v, turned %v", x, y, forth, back)
+		}
+	}
+	for _, n := range []int{1, 2, 5} {
+		one, each := &Candidate{Clusters: 1, labels: make([]int32, n)}, &Candidate{Clusters: n, labels: make([]int32, n)}
+		for i := range each.labels {
+			each.labels[i] = int32(i)
+		}
+		for _, c := range []*Candidate{one, each} {
+			if got := table.rand(c, c); got != 1 {
+				t.Errorf("%d samples in %d clusters agree by %v with themselves", n, c.Clusters, got)
+			}
+		}
+		if got := table.rand(one, each); n > 1 && got != 0 {
+			t.Errorf("%d samples in one cluster and alone agree by %v", n, got)
+		}
+	}
+}
+
+// TestRandMany has more samples than are compared.
+func TestRandMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 0))
+	const n = 3*compared + 7
+	x, a := drawLabels(r, n, 10)
+	y := slices.Clone(x)
+	b := &Candidate{Clusters: 11, labels: slices.Clone(a.labels)}
+	for i := range y {
+		if r.IntN(3) == 0 {
+			y[i] = 10
+			b.labels[i] = 10
+		}
+	}
+	want, err := score.Compare(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table tabulation
+	if got := table.rand(a, b); math.Abs(got-want.ARI) > 0.02 {
+		t.Errorf("%v, of all samples %v", got, want.ARI)
+	}
+	if got := table.rand(a, a); got != 1 {
+		t.Errorf("%v with itself", got)
+	}
+}
+
+// plainCode is the map equation by its definition: how often the walk changes cluster,
+// times the entropy of the cluster that it enters; and for every cluster how often it is
+// in or leaves it, times the entropy of what it then tells.
+func plainCode(walk *graph.Graph, labels []int32, clusters int) float64 {
+	n := walk.Samples()
+	visit, all := make([]float64, n), 0.0
+	for i := range n {
+		index, _ := walk.Of(i)
+		visit[i] = float64(len(index))
+		all += visit[i]
+	}
+	exit := make([]float64, clusters)
+	for i := range n {
+		visit[i] /= all
+		index, _ := walk.Of(i)
+		for _, j := range index {
+			if labels[i] != labels[j] {
+				exit[labels[i]] += visit[i] / float64(len(index))
+			}
+		}
+	}
+	entropy := func(p []float64) (all, bits float64) {
+		for _, x := range p {
+			all += x
+		}
+		for _, x := range p {
+			if x > 0 {
+				bits -= x / all * math.Log2(x/all)
+			}
+		}
+		return all, bits
+	}
+	changes, bits := entropy(exit)
+	length := changes * bits
+	for c := range clusters {
+		told := []float64{exit[c]}
+		for i := range n {
+			if labels[i] == int32(c) {
+				told = append(told, visit[i])
+			}
+		}
+		share, bits := entropy(told)
+		length += share * bits
+	}
+	return length
+}
+
+func TestCodeLength(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 0))
+	for range 100 {
+		n := 4 + r.IntN(60)
+		g := rings(n, 1+r.IntN(n), 1+r.IntN(6), r.Uint64())
+		if g.Edges() == 0 {
+			continue
+		}
+		degree := make([]float64, n)
+		for i := range degree {
+			index, _ := g.Of(i)
+			degree[i] = float64(len(index))
+		}
+		_, c := drawLabels(r, n, 1+r.IntN(n))
+		got, want := codeLength(g, degree, c.labels, c.Clusters), plainCode(g, c.labels, c.Clusters)
+		if math.Abs(got-want) > 1e-9 {
+			t.Fatalf("%d samples in %d clusters: %v bits, want %v", n, c.Clusters, got, want)
+		}
+	}
+	empty := &graph.Graph{Offsets: make([]int, 6)}
+	if got := codeLength(empty, make([]float64, 5), make([]int32, 5), 1); got != 0 {
+		t.Errorf("a walk without edges takes %v bits", got)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		set         Settings
+		samples     int
+		neighbours  []int
+		resolutions int
+		finest      float64
+	}{
+		{Settings{}, 1, []int{1}, 7, 1},
+		{Settings{}, 3, []int{1}, 7, 1},
+		{Settings{}, 6, []int{1}, 7, 1},
+		{Settings{}, 10, []int{3}, 7, 1},
+		{Settings{}, 16, []int{5}, 7, 1},
+		{Settings{}, 40, []int{5, 7, 10}, 8, 1.6},
+		{Settings{}, 2000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 16, 80},
+		{Settings{}, 1_000_000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 30, 40_000},
+		{Settings{Most: 30}, 2000, []int{5, 7, 10, 14, 20, 28}, 16, 80},
+		{Settings{Most: 2}, 2000, []int{2}, 16, 80},
+		{Settings{Neighbours: 33}, 2000, []int{33}, 16, 80},
+		{Settings{Neighbours: 2}, 3, []int{2}, 7, 1},
+		{Settings{Partition: partition.Settings{Resolution: 3}}, 40, []int{5, 7, 10}, 1, 3},
+		{Settings{Neighbours: 90, Partition: partition.Settings{Resolution: 0.01}}, 40, []int{90}, 1, 0.01},
+	} {
+		if err := c.set.Resolve(); err != nil {
+			t.Fatal(err)
+		}
+		p := c.set.plan(c.samples)
+		if !slices.Equal(p.neighbours, c.neighbours) {
+			t.Errorf("%+v, %d samples: the neighbours are %v, want %v", c.set, c.samples, p.neighbours, c.neighbours)
+		}
+		last := p.resolutions[len(p.resolutions)-1]
+		if len(p.resolutions) != c.resolutions || !slices.IsSorted(p.resolutions) || last > c.finest || last*math.Pow(10, 0.2) < c.finest {
+			t.Errorf("%+v, %d samples: the %d resolutions are %v", c.set, c.samples, len(p.resolutions), p.resolutions)
+		}
+		if got := c.set.Steps(c.samples); got != len(p.neighbours)*len(p.resolutions) {
+			t.Errorf("%+v, %d samples: %d steps", c.set, c.samples, got)
+		}
+		if c.set.Footprint(c.samples, 1e9, 2) <= 0 || c.set.Cost(c.samples) <= 0 || c.set.Footprint(c.samples+40, 1e9, 2) <= c.set.Footprint(c.samples, 1e9, 2) {
+			t.Errorf("%+v, %d samples: %d bytes, cost %v", c.set, c.samples, c.set.Footprint(c.samples, 1e9, 2), c.set.Cost(c.samples))
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for want, set := range map[string]Settings{
+		"neighbors":  {Neighbours: -1},
+		"most":       {Most: -1},
+		"resolution": {Partition: partition.Settings{Resolution: -1}},
+		"levels":     {Partition: partition.Settings{Levels: -1}},
+	} {
+		_, err := Search(t.Context(), rings(10, 5, 3, 1), set, 1, nil)
+		of, ok := errors.AsType[*option.Error](err)
+		if !ok || of.Option != want || set.Steps(10) != 0 || set.Footprint(10, 100, 1) != 0 || set.Cost(10) != 0 {
+			t.Errorf("%+v: %v", set, err)
+		}
+	}
+}
+
+// TestSearch holds the candidates to what they say, and the choice to their scores.
+func TestSearch(t *testing.T) {
+	g := rings(300, 30, 10, 1)
+	before := *g
+	before.Index, before.Weight = slices.Clone(g.Index), slices.Clone(g.Weight)
+	set := Settings{Seed: 5}
+	var reports, running atomic.Int32
+	got, err := Search(t.Context(), g, set, 4, func(done int) {
+		if running.Add(1) > 1 || int(reports.Add(1)) > set.Steps(300) || done > set.Steps(300) {
+			t.Errorf("report %d says %d", reports.Load(), done)
+		}
+		running.Add(-1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(*g, before) {
+		t.Error("the graph has changed")
+	}
+	if len(got.Candidates) != set.Steps(300) || reports.Load() == 0 {
+		t.Errorf("%d candidates of %d steps, %d reports", len(got.Candidates), set.Steps(300), reports.Load())
+	}
+	if err := set.Resolve(); err != nil {
+		t.Fatal(err)
+	}
+	p := set.plan(300)
+	var table tabulation
+	best := &got.Candidates[got.Best]
+	for at := range got.Candidates {
+		c := &got.Candidates[at]
+		row, column := at/len(p.resolutions), at%len(p.resolutions)
+		if c.Neighbours != p.neighbours[row] || c.Resolution != p.resolutions[column] {
+			t.Fatalf("candidate %d is %+v", at, c)
+		}
+		one := set
+		one.Neighbours, one.Partition.Resolution = c.Neighbours, c.Resolution
+		if row%3 == 0 && column%4 == 0 { // the others would take long
+			alone := search(t, g, one, 1)
+			if !slices.Equal(alone.Candidates[0].labels, c.labels) {
+				t.Errorf("alone, %+v gives other clusters", c)
+			}
+		}
+		plateau := -1.0
+		for _, to := range []int{column - 1, column + 1} {
+			if to >= 0 && to < len(p.resolutions) {
+				plateau = max(plateau, table.rand(c, &got.Candidates[row*len(p.resolutions)+to]))
+			}
+		}
+		agreement, sides := 0.0, 0.0
+		for _, to := range []int{row - 1, row + 1} {
+			if to >= 0 && to < len(p.neighbours) {
+				most := -1.0
+				for other := range p.resolutions {
+					most = max(most, table.rand(c, &got.Candidates[to*len(p.resolutions)+other]))
+				}
+				agreement += most
+				sides++
+			}
+		}
+		if math.Abs(c.Plateau-plateau) > 1e-12 || math.Abs(c.Agreement-agreement/sides) > 1e-12 {
+			t.Errorf("%+v: plateau %v, agreement %v", c, plateau, agreement/sides)
+		}
+		want := math.Pow(max(0, c.Plateau)*max(0, c.Agreement), 2.5) * max(0, c.Compression)
+		if c.Clusters == 1 || c.Clusters > 150 {
+			want = 0
+		}
+		if math.Abs(c.Score-want) > 1e-12 || c.Score > best.Score {
+			t.Errorf("%+v has not score %v, or is better than %+v", c, want, best)
+		}
+	}
+	refined, err := refine.CoNeighbours(t.Context(), g, best.Neighbours, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The classes are plain: moving samples once more changes nothing.
+	if !slices.Equal(got.Partition.Labels, partition.Number(best.labels)) || !reflect.DeepEqual(got.Graph, refined) {
+		t.Error("the result is not the best candidate's")
+	}
+}
+
+// TestSearchFindsClasses plants classes of several sizes.
+func TestSearchFindsClasses(t *testing.T) {
+	for _, c := range []struct{ samples, size, degree int }{{600, 10, 8}, {600, 30, 10}, {600, 100, 20}, {600, 300, 30}} {
+		g := rings(c.samples, c.size, c.degree, 2)
+		truth := make([]int, c.samples)
+		for i := range truth {
+			truth[i] = i / c.size
+		}
+		got := search(t, g, Settings{}, 0)
+		s, err := score.Compare(truth, got.Partition.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(s.ARI > 0.9) {
+			t.Errorf("classes of %d: ARI %.3f with %+v", c.size, s.ARI, got.Candidates[got.Best])
+		}
+	}
+}
+
+func TestSearchThreads(t *testing.T) {
+	g := rings(200, 20, 6, 3)
+	want := search(t, g, Settings{Seed: 1}, 1)
+	for _, threads := range []int{0, 2, 8, 100} {
+		if got := search(t, g, Settings{Seed: 1}, threads); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d threads give another result", threads)
+		}
+	}
+}
+
+// TestSearchFew has hardly any samples, or edges.
+func TestSearchFew(t *testing.T) {
+	for n := range 12 {
+		for _, g := range []*graph.Graph{{Offsets: make([]int, n+1)}, rings(n, max(1, n/2), 2, 4), rings(n, max(1, n), 3, 5)} {
+			t.Run(fmt.Sprint(n, " ", g.Edges()), func(t *testing.T) {
+				got := search(t, g, Settings{}, 2)
+				if len(got.Partition.Labels) != n || got.Graph.Samples() != n || len(got.Candidates) != (Settings{}).Steps(n) {
+					t.Fatalf("%+v", got)
+				}
+				if !slices.Equal(got.Partition.Labels, partition.Number(got.Partition.Labels)) {
+					t.Errorf("the labels are %v", got.Partition.Labels)
+				}
+				for _, c := range got.Candidates {
+					for _, x := range []float64{c.Plateau, c.Agreement, c.Compression, c.Score} {
+						if math.IsNaN(x) || math.IsInf(x, 0) {
+							t.Errorf("%+v", c)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestSearchCancelled ends the search at many questions whether it is to end.
+func TestSearchCancelled(t *testing.T) {
+	g := rings(60, 10, 4, 6)
+	asked := 0
+	for ended := false; !ended; asked += 1 + asked/10 {
+		got, err := Search(lapse.After(t.Context(), asked), g, Settings{}, 1, nil)
+		if ended = err == nil; !ended && (got != nil || !errors.Is(err, context.Canceled)) {
+			t.Fatalf("after %d questions: %v", asked, err)
+		}
+	}
+	if asked < 50 {
+		t.Errorf("it asks %d times", asked)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	got, err := Search(ctx, g, Settings{}, 4, func(int) { cancel() })
+	if got != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled at the first report: %v", err)
+	}
+}

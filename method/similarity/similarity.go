@@ -1,0 +1,405 @@
+// Package similarity measures how alike two samples are in one view (the
+// matrix W of the paper, one entry at a time).
+package similarity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/view"
+)
+
+// Metric is a similarity measure. Its zero value is Cosine.
+type Metric int
+
+const (
+	// Cosine is the cosine of the angle between two rows, in [-1, 1] up to
+	// rounding.
+	Cosine Metric = iota
+	// L1 is minus the sum of absolute differences.
+	L1
+	// L2 is minus the Euclidean distance.
+	L2
+	// L3 is minus the cube root of the sum of cubed absolute differences.
+	L3
+)
+
+var metricNames = [...]string{"cosine", "l1", "l2", "l3"}
+
+// ParseMetric returns the metric named "cosine", "l1", "l2" or "l3".
+func ParseMetric(name string) (Metric, error) {
+	for m, s := range metricNames {
+		if s == name {
+			return Metric(m), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown metric %q; choose cosine, l1, l2 or l3", name)
+}
+
+// String returns the metric's name, as ParseMetric reads it.
+func (m Metric) String() string {
+	if m < 0 || int(m) >= len(metricNames) {
+		return fmt.Sprintf("metric(%d)", int(m))
+	}
+	return metricNames[m]
+}
+
+// MarshalText writes the metric's name, and fails where it has none.
+func (m Metric) MarshalText() ([]byte, error) {
+	if _, err := ParseMetric(m.String()); err != nil {
+		return nil, err
+	}
+	return []byte(m.String()), nil
+}
+
+// UnmarshalText reads a metric's name. It leaves m alone where it fails.
+func (m *Metric) UnmarshalText(text []byte) error {
+	parsed, err := ParseMetric(string(text))
+	if err == nil {
+		*m = parsed
+	}
+	return err
+}
+
+// Space is one view made ready for comparisons. The rows stay where they are in
+// the view, or are scaled to unit length under Cosine. For every metric a higher
+// value means more alike, and Similarity(i, j) equals Similarity(j, i) to the last
+// bit.
+type Space struct {
+	// Name is the view's name.
+	Name string
+	// Samples is the number of samples, absent ones included.
+	Samples int
+	// Dims is the length of a row.
+	Dims int
+	// Zero counts the samples set aside because their row is all zeros, which
+	// has no direction and so no cosine; FirstZero is the first of them in the
+	// view's own numbering, or -1.
+	Zero, FirstZero int
+
+	metric Metric
+	kernel *kernel.Kernel
+	data   []float32 // rows of Dims values, which need not all be in use
+	slot   []int32   // sample -> row of data, or -1
+	root   []float32 // row of data -> 1 over the root of its spread; nil where not localised
+	floor  float64   // the least spread that counts
+	sample []int32   // the samples that have the view, ascending
+}
+
+// NewSpace prepares view v, which must be valid. Sample i of the space is sample
+// order[i] of the view, order being a permutation of the samples (nil keeps the
+// view's numbering): all later stages break ties by number, so the order decides
+// them. Under Cosine an all-zero row counts as missing.
+//
+// The space reads v.Data for as long as it lives, which must not change meanwhile,
+// except under Cosine: there it keeps a copy of the rows, Count x Dims values, or
+// with overwrite scales them in v.Data itself. threads of 0 or less stands for all
+// usable processors.
+//
+// A view in which all rows are equal, or all directions under Cosine, tells
+// nothing about which samples belong together and is a *view.InputError, as are
+// a view that fewer than two samples have and values so large or so small that
+// their differences leave the range of 32-bit numbers when squared or cubed. The
+// only other errors are an unknown metric and the context's own.
+func NewSpace(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (*Space, error) {
+	s, largest, err := unchecked(ctx, v, metric, order, overwrite, threads)
+	if err != nil {
+		return nil, err
+	}
+	problem, row := s.misfit(largest), -1
+	switch {
+	case problem != "":
+	case s.Count() < 2 && s.Zero > 0:
+		row, problem = s.FirstZero, fmt.Sprintf("is all zeros, which has no cosine, and without such rows (%d in all) only %d of %d samples have this view, where similarity needs two; drop this view", s.Zero, s.Count(), v.Samples)
+	case s.Count() < 2:
+		problem = fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)
+	case metric == Cosine && s.constant():
+		problem = "the view is constant: every sample's row has the same direction, so it cannot tell samples apart; drop this view, or choose the l1, l2 or l3 metric if the rows differ in length"
+	case s.constant():
+		problem = "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view"
+	}
+	if problem != "" {
+		return nil, &view.InputError{View: v.Name, Row: row, Problem: problem}
+	}
+	return s, nil
+}
+
+// Part is NewSpace of some rows of a view of which NewSpace takes the whole: it asks
+// nothing of them as a view, such as not to be all alike. It keeps their numbering, and
+// scales them in v.Data itself under Cosine.
+func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space, error) {
+	s, _, err := unchecked(ctx, v, metric, nil, true, threads)
+	return s, err
+}
+
+// unchecked is NewSpace without a look at whether the view can be used. It also returns
+// the largest absolute value, but under Cosine.
+func unchecked(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (s *Space, largest float64, err error) {
+	if _, err := ParseMetric(metric.String()); err != nil {
+		return nil, 0, err
+	}
+	s = &Space{
+		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1,
+		metric: metric, kernel: kernel.Best(), data: v.Data,
+	}
+	place := places(v, metric == Cosine && !overwrite)
+	largest, err = s.prepare(ctx, v, place, overwrite, threads)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, r := range place {
+		if r == zero {
+			s.Zero++
+			if s.FirstZero < 0 {
+				s.FirstZero = i
+			}
+			place[i] = absent
+		}
+	}
+	s.number(place, order)
+	return s, largest, nil
+}
+
+// Marks in place of a row.
+const (
+	absent = -1 // The sample lacks the view.
+	zero   = -2 // Its row is all zeros and has no cosine.
+)
+
+// places says which row of the data every sample of the view has: its own, or
+// where the rows are to be copied, its turn among those that have the view.
+func places(v *view.View, packed bool) []int32 {
+	place := make([]int32, v.Samples)
+	next := int32(0)
+	for i := range place {
+		switch {
+		case !v.Has(i):
+			place[i] = absent
+		case packed:
+			place[i] = next
+			next++
+		default:
+			place[i] = int32(i)
+		}
+	}
+	return place
+}
+
+// prepare scales the rows to unit length under Cosine, and marks zero rows in
+// place. For the other metrics it returns the largest absolute value.
+func (s *Space) prepare(ctx context.Context, v *view.View, place []int32, overwrite bool, threads int) (float64, error) {
+	if s.metric == Cosine && !overwrite {
+		s.data = make([]float32, v.Count()*v.Dims)
+	}
+	largest := make([]float32, parallel.Threads(threads))
+	err := parallel.Blocks(ctx, threads, v.Samples, 1+valuesAtATime/v.Dims, func(worker, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			switch {
+			case place[i] == absent:
+			case s.metric != Cosine:
+				largest[worker] = max(largest[worker], magnitude(v.Row(i)))
+			case !unit(s.row(place[i]), v.Row(i)):
+				place[i] = zero
+			}
+		}
+	})
+	return float64(slices.Max(largest)), err
+}
+
+// valuesAtATime bounds the work between two looks at the context.
+const valuesAtATime = 1 << 16
+
+// magnitude returns the largest absolute value of row.
+func magnitude(row []float32) float32 {
+	var most float32
+	for _, x := range row {
+		most = max(most, x, -x)
+	}
+	return most
+}
+
+// unit sets to to row scaled to length 1, and reports false where row is all
+// zeros. Sums in 64 bits neither overflow nor vanish.
+func unit(to, row []float32) bool {
+	sum := 0.0
+	for _, x := range row {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		return false
+	}
+	norm := math.Sqrt(sum)
+	for k, x := range row {
+		to[k] = float32(float64(x) / norm)
+	}
+	return true
+}
+
+// number gives the samples the numbers that order asks for.
+func (s *Space) number(place []int32, order []int) {
+	s.slot = place
+	if order != nil {
+		s.slot = make([]int32, len(place))
+		for i, from := range order {
+			s.slot[i] = place[from]
+		}
+	}
+	present := 0
+	for _, r := range s.slot {
+		if r >= 0 {
+			present++
+		}
+	}
+	s.sample = make([]int32, 0, present)
+	for i, r := range s.slot {
+		if r >= 0 {
+			s.sample = append(s.sample, int32(i))
+		}
+	}
+}
+
+// Renumber returns the space in which sample i is sample order[i] of s, order being a
+// permutation of the samples. It shares the rows of s.
+func (s *Space) Renumber(order []int) *Space {
+	out := *s
+	out.number(s.slot, order)
+	return &out
+}
+
+// Emptied returns the space as if no sample had the view.
+func (s *Space) Emptied() *Space {
+	out := *s
+	out.slot, out.sample = make([]int32, len(s.slot)), nil
+	for i := range out.slot {
+		out.slot[i] = absent
+	}
+	return &out
+}
+
+// misfit says why sums over the dimensions of rows with values up to most leave
+// float32's range, or nothing: upwards where two rows can be infinitely far apart,
+// downwards where two that differ by a thousandth of most may count as equal.
+func (s *Space) misfit(most float64) string {
+	power := map[Metric]float64{L1: 1, L2: 2, L3: 3}[s.metric]
+	switch {
+	case s.metric == Cosine:
+		return ""
+	case math.Pow(2*most, power)*float64(s.Dims) > math.MaxFloat32:
+		return fmt.Sprintf("values up to %.3g are too large for the %v metric in 32-bit arithmetic; scale the view down, or use cosine", most, s.metric)
+	case most > 0 && math.Pow(most/1000, power) < smallestNormal:
+		return fmt.Sprintf("values up to %.3g are too small for the %v metric in 32-bit arithmetic; scale the view up, or use cosine", most, s.metric)
+	}
+	return ""
+}
+
+// smallestNormal is the least positive float32 that has all its digits.
+const smallestNormal = 0x1p-126
+
+// constant reports whether all rows are equal. In most views the second one
+// settles it.
+func (s *Space) constant() bool {
+	for r := 1; r < s.Count(); r++ {
+		if !slices.Equal(s.Row(r), s.Row(0)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Metric returns the similarity measure.
+func (s *Space) Metric() Metric { return s.metric }
+
+// Count returns the number of samples that have the view.
+func (s *Space) Count() int { return len(s.sample) }
+
+// Has reports whether sample i has the view.
+func (s *Space) Has(i int) bool { return s.slot[i] >= 0 }
+
+// Sample returns the r-th of the samples that have the view, which ascend; r is in
+// [0, Count).
+func (s *Space) Sample(r int) int { return int(s.sample[r]) }
+
+// Row returns the row of the r-th sample that has the view, of unit length under
+// Cosine. It must not be changed.
+func (s *Space) Row(r int) []float32 { return s.row(s.slot[s.sample[r]]) }
+
+// Data returns the rows as they lie in memory, Dims values each; they must not be
+// changed. Slot says which of them belong to samples that have the view.
+func (s *Space) Data() []float32 { return s.data }
+
+// Slot returns which row of Data is that of sample i, or -1 if i lacks the view.
+func (s *Space) Slot(i int) int32 { return s.slot[i] }
+
+func (s *Space) row(slot int32) []float32 {
+	at := int(slot) * s.Dims
+	return s.data[at : at+s.Dims : at+s.Dims]
+}
+
+// Similarity returns how alike samples i and j are, or NaN where one of them
+// lacks the view.
+func (s *Space) Similarity(i, j int) float32 {
+	var out [1]float32
+	s.Similarities(out[:], i, []int32{int32(j)})
+	return out[0]
+}
+
+// Similarities sets dst[t] to how alike samples i and others[t] are, for every t
+// of others, and to NaN where one of the two lacks the view. The value is that of
+// Similarity, whatever else is asked for beside it.
+func (s *Space) Similarities(dst []float32, i int, others []int32) {
+	dst = dst[:len(others)]
+	if s.slot[i] < 0 {
+		for t := range dst {
+			dst[t] = float32(math.NaN())
+		}
+		return
+	}
+	root := float32(0)
+	if s.root != nil {
+		root = s.root[s.slot[i]]
+	}
+	s.against(dst, s.row(s.slot[i]), root, others)
+}
+
+// against sets dst[t] to how alike query and sample others[t] are, and to NaN where the
+// sample lacks the view; measured against the surroundings where there is a root.
+func (s *Space) against(dst, query []float32, root float32, others []int32) {
+	var slots [256]int32
+	for len(others) > 0 {
+		n := min(len(others), len(slots))
+		for t, j := range others[:n] {
+			slots[t] = max(s.slot[j], 0) // any row will do for an absent one
+		}
+		s.kernel.Against(sums[s.metric], query, s.data, slots[:n], dst)
+		s.finish(dst[:n])
+		if root != 0 {
+			s.localise(dst[:n], root, slots[:n])
+		}
+		for t, j := range others[:n] {
+			if s.slot[j] < 0 {
+				dst[t] = float32(math.NaN())
+			}
+		}
+		dst, others = dst[n:], others[n:]
+	}
+}
+
+var sums = [...]kernel.Sum{Cosine: kernel.Dot, L1: kernel.Absolute, L2: kernel.Square, L3: kernel.Cube}
+
+// finish turns sums, which are negative for distances, into similarities.
+func (s *Space) finish(dst []float32) {
+	switch s.metric {
+	case L2:
+		for t, x := range dst {
+			dst[t] = -float32(math.Sqrt(float64(-x)))
+		}
+	case L3:
+		for t, x := range dst {
+			dst[t] = -float32(math.Cbrt(float64(-x)))
+		}
+	}
+}
