@@ -295,17 +295,22 @@ func TestInterruptStages(t *testing.T) {
 		t.Skip("runs for seconds")
 	}
 	dir := t.TempDir()
-	large(t, dir, 12_000)
+	large(t, dir, 8_000)
 	stages := []string{"reading files"}
 	for _, s := range []mvclust.Stage{
 		mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn,
-		mvclust.StageFuse, mvclust.StageRefine, mvclust.StagePartition,
+		mvclust.StageFuse, mvclust.StageChoose, mvclust.StageRefine, mvclust.StagePartition,
 	} {
 		doing, _ := stageWords(s)
 		stages = append(stages, doing)
 	}
+	choosing, _ := stageWords(mvclust.StageChoose)
 	for i, stage := range stages {
-		cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--output", "new/out")
+		preset := "paper"
+		if stage == choosing {
+			preset = "auto" // which alone has this stage, and not the two that follow
+		}
+		cmd := exec.CommandContext(t.Context(), "mvclust", "fit", "synth.npz", "--preset", preset, "--output", "new/out")
 		cmd.Dir = dir
 		stderr, err := cmd.StderrPipe()
 		if err != nil {

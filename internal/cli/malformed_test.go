@@ -203,7 +203,7 @@ type malformed struct {
 func malformedRuns(t *testing.T) []malformed {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	matrix := npyFile(t, values(nil), rows, cols)
-	v73 := []byte(read(t, "..", "mat", "testdata", "v73.mat"))
+	v73 := []byte(read(t, "..", "files", "mat", "testdata", "v73.mat"))
 	emb := parquetFile(t, ids("s"), nil)
 	pair := npzFile(t, named{"view0", []int{rows, cols}, values(nil)}, named{"view1", []int{rows, cols}, values(nil)})
 	mat := mat5("X", rows, cols, values(nil))
