@@ -1,18 +1,86 @@
 package mvclust
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/probability"
-	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 )
+
+// Model is a clustering with all that it rests on. Samples are numbered as in the views.
+type Model struct {
+	// IDs holds the samples' own ids; nil where they have none.
+	IDs []string
+	// Views holds the views, in the order of the fit.
+	Views []ModelView
+	// Probability holds the functions of the views, and what else was learned of them.
+	Probability *probability.Model
+	// Graph holds the refined pair probabilities.
+	Graph *graph.Graph
+	// Neighbourhoods holds the most probable neighbours of every sample, which
+	// co-neighbour propagation compared; nil where it was left out.
+	Neighbourhoods *refine.Neighbourhoods
+	// Labels holds the cluster of every sample, numbered from 0, and Confidence how sure
+	// it is, in [0, 1]. Every number is in use, unless an update has dissolved clusters:
+	// Retired is then above all numbers that were ever in use, and else 0.
+	Labels     []int
+	Confidence []float64
+	Retired    int
+	// Constraints holds what was known of pairs of samples, all of which Labels honours.
+	Constraints constraint.Set
+	// Settings says how it was found.
+	Settings ModelSettings
+}
+
+// ModelView is one view of a Model.
+type ModelView struct {
+	// Rows holds the samples' rows as they were given.
+	Rows *View
+	// Metric is the similarity measure.
+	Metric similarity.Metric
+	// Scaler scales the rows before they are compared.
+	Scaler *view.Scaler
+	// Roots holds how far apart samples are around each, as similarity.Space.Roots has
+	// it; nil where that is not looked at.
+	Roots []float32
+	// LeftOut says that the view had no say, because it agrees with the others no more
+	// than noise would.
+	LeftOut bool
+}
+
+// ModelSettings says how a clustering was found, with all defaults filled in.
+type ModelSettings struct {
+	// Neighbours is K, the number of most probable neighbours that a sample is compared
+	// by, and Candidates how many of each view they were taken from.
+	Neighbours int `json:"neighbors"`
+	Candidates int `json:"candidates"`
+	// Chosen is how many samples there were when Neighbours and the partition's
+	// Resolution were chosen from the data; 0 where one of them was asked for.
+	Chosen int `json:"chosen,omitempty"`
+	// Posterior, Refinement and Partition are those of the stages.
+	Posterior  posterior.Settings `json:"posterior"`
+	Refinement refine.Settings    `json:"refinement"`
+	Partition  partition.Settings `json:"partition"`
+	// Seed decides all that is drawn at random.
+	Seed uint64 `json:"seed"`
+}
 
 // NewModel returns what Fit found in views as a model, which can be written to a file and
 // be asked later. ids holds the samples' own names; nil stands for their numbers. The
 // model shares the views and the result.
 //
 // A model needs the views' rows. Where Options.Consume let go of them, the model can be
-// written by a model.Writer that was given them before Fit, and serves nothing else.
-func NewModel(views []*View, r *Result, ids []string) *model.Model {
-	m := &model.Model{
+// written by a ModelWriter that was given them before Fit, and serves nothing else.
+func NewModel(views []*View, r *Result, ids []string) *Model {
+	m := &Model{
 		IDs: ids,
 		// The curve and the settings of learning are of no use later.
 		Probability:    &probability.Model{Functions: r.Model.Functions, Cross: r.Model.Cross, BaseRate: r.Model.BaseRate},
@@ -21,7 +89,7 @@ func NewModel(views []*View, r *Result, ids []string) *model.Model {
 		Labels:         r.Labels,
 		Confidence:     r.Confidence,
 		Constraints:    r.Options.Constraints,
-		Settings: model.Settings{
+		Settings: ModelSettings{
 			Neighbours: r.Options.Neighbours, Candidates: r.Options.Candidates,
 			Posterior: r.Options.Posterior, Refinement: r.Options.Refinement, Partition: r.Options.Partition,
 			Seed: r.Options.Seed,
@@ -31,10 +99,169 @@ func NewModel(views []*View, r *Result, ids []string) *model.Model {
 		m.Settings.Chosen = len(r.Labels)
 	}
 	for i, v := range views {
-		m.Views = append(m.Views, model.View{
+		m.Views = append(m.Views, ModelView{
 			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], Roots: r.Roots[i],
 			LeftOut: r.Trace.Agreement != nil && r.Trace.Agreement.LeftOut[i],
 		})
 	}
 	return m
+}
+
+// Samples returns the number of samples.
+func (m *Model) Samples() int { return len(m.Labels) }
+
+// Clusters returns the number of clusters.
+func (m *Model) Clusters() int {
+	clusters := 0
+	seen := make([]bool, m.Numbers())
+	for _, l := range m.Labels {
+		if !seen[l] {
+			seen[l] = true
+			clusters++
+		}
+	}
+	return clusters
+}
+
+// Numbers returns how many numbers clusters have had so far, or may have: all labels are
+// below it, and one from there on was never used. It exceeds Clusters where updates have
+// dissolved clusters, whose numbers are not given again.
+func (m *Model) Numbers() int {
+	numbers := m.Retired
+	for _, l := range m.Labels {
+		numbers = max(numbers, l+1)
+	}
+	return numbers
+}
+
+// ID returns what sample i is called: its id, or its number.
+func (m *Model) ID(i int) string {
+	if m.IDs == nil {
+		return fmt.Sprint(i)
+	}
+	return m.IDs[i]
+}
+
+// Spaces makes the views ready for comparisons, as they were compared by the fit: the
+// similarities are the same to the last bit on the same kind of processor. In a view that
+// was left out, no sample has a row. It takes another copy of the rows, or three under
+// view.Mixed. The errors are those of similarity.NewSpace.
+func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
+	spaces := make([]*similarity.Space, len(m.Views))
+	for i, v := range m.Views {
+		scaled, err := v.Scaler.Apply(ctx, v.Rows, threads)
+		if err != nil {
+			return nil, err
+		}
+		s, err := similarity.NewSpace(ctx, scaled, v.Metric, nil, scaled != v.Rows, threads)
+		if err != nil {
+			return nil, err
+		}
+		if v.Roots != nil {
+			s = s.WithRoots(v.Roots)
+		}
+		if v.LeftOut {
+			s = s.Emptied()
+		}
+		spaces[i] = s
+	}
+	return spaces, nil
+}
+
+// Validate reports the first thing that makes the model unusable.
+func (m *Model) Validate() error {
+	n := len(m.Labels)
+	switch {
+	case len(m.Views) == 0:
+		return errors.New("there is no view")
+	case m.IDs != nil && len(m.IDs) != n:
+		return fmt.Errorf("there are %d ids of %d samples", len(m.IDs), n)
+	case len(m.Confidence) != n:
+		return fmt.Errorf("there are %d confidences of %d samples", len(m.Confidence), n)
+	case m.Probability == nil || m.Graph == nil:
+		return errors.New("the functions or the graph are missing")
+	case m.Graph.Samples() != n:
+		return fmt.Errorf("the graph has %d samples of %d", m.Graph.Samples(), n)
+	case m.Neighbourhoods != nil && m.Neighbourhoods.Samples() != n:
+		return fmt.Errorf("there are neighbours of %d samples of %d", m.Neighbourhoods.Samples(), n)
+	}
+	for _, v := range m.Views {
+		if err := v.validate(n); err != nil {
+			return err
+		}
+	}
+	if err := m.validateLabels(); err != nil {
+		return err
+	}
+	if err := m.Graph.Validate(); err != nil {
+		return err
+	}
+	known, err := m.Constraints.Resolve(n)
+	if err != nil {
+		return err
+	}
+	if pair, broken := known.Broken(m.Labels); broken {
+		return fmt.Errorf("samples %d and %d have labels against a constraint", pair[0], pair[1])
+	}
+	s := m.Settings // a copy, for Resolve fills in
+	if s.Neighbours < 1 || s.Candidates < 1 {
+		return fmt.Errorf("there are %d neighbours of %d candidates", s.Neighbours, s.Candidates)
+	}
+	if err := errors.Join(s.Posterior.Resolve(), s.Refinement.Resolve(), s.Partition.Resolve()); err != nil {
+		return err
+	}
+	return m.Probability.Validate(len(m.Views))
+}
+
+func (v *ModelView) validate(samples int) error {
+	if v.Rows == nil || v.Scaler == nil {
+		return errors.New("a view has no rows, or no scale")
+	}
+	if err := v.Rows.Validate(); err != nil {
+		return err
+	}
+	if v.Rows.Samples != samples {
+		return fmt.Errorf("view %s has %d rows for %d samples", v.Rows.Name, v.Rows.Samples, samples)
+	}
+	if v.Roots != nil && len(v.Roots) != samples {
+		return fmt.Errorf("view %s has %d roots for %d samples", v.Rows.Name, len(v.Roots), samples)
+	}
+	if _, err := similarity.ParseMetric(v.Metric.String()); err != nil {
+		return err
+	}
+	return v.Scaler.Validate(v.Rows.Dims)
+}
+
+// mostNumbers bounds the numbers of clusters: many times as many as there are samples, or
+// as fit into little memory.
+func mostNumbers(samples int) int { return max(1<<20, 4*samples) }
+
+func (m *Model) validateLabels() error {
+	numbers := len(m.Labels)
+	if m.Retired != 0 {
+		if numbers = mostNumbers(len(m.Labels)); m.Retired < 0 || m.Retired > numbers {
+			return fmt.Errorf("%d numbers of clusters were in use", m.Retired)
+		}
+		numbers = m.Retired
+	}
+	seen := make([]bool, numbers)
+	clusters := 0
+	for i, l := range m.Labels {
+		if l < 0 || l >= numbers {
+			return fmt.Errorf("sample %d has label %d", i, l)
+		}
+		if !seen[l] {
+			seen[l] = true
+			clusters++
+		}
+		if c := m.Confidence[i]; !(c >= 0 && c <= 1) {
+			return fmt.Errorf("sample %d has confidence %v", i, c)
+		}
+	}
+	for l := 0; l < clusters && m.Retired == 0; l++ {
+		if !seen[l] {
+			return fmt.Errorf("no sample has label %d, and one has a higher one", l)
+		}
+	}
+	return nil
 }

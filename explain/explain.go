@@ -6,15 +6,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
-	"github.com/mvclust/mvclust/model"
 )
 
 // Explainer explains a model. It may be used by several goroutines at a time.
 type Explainer struct {
-	m       *model.Model
+	m       *mvclust.Model
 	fused   *posterior.Estimator
 	places  *partition.Places
 	sizes   map[int]int // by cluster
@@ -25,7 +25,7 @@ type Explainer struct {
 // New prepares a model, which must be valid and have its rows, and keeps it. It goes once
 // through the links. It is an error if the rows are gone, or if ctx is done. threads of 0
 // stands for GOMAXPROCS; it does not change what is said.
-func New(ctx context.Context, m *model.Model, threads int) (*Explainer, error) {
+func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error) {
 	for _, v := range m.Views {
 		if len(v.Rows.Data) != v.Rows.Samples*v.Rows.Dims {
 			return nil, fmt.Errorf("view %s has no rows any more; read the model from its file, or do not let the fit consume the views", v.Rows.Name)

@@ -19,7 +19,6 @@ import (
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -51,7 +50,7 @@ var cases = map[string]mvclust.Options{
 }
 
 // each calls do with a clustering by every one of cases.
-func each(t *testing.T, do func(t *testing.T, opt mvclust.Options, m *model.Model, x *explain.Explainer)) {
+func each(t *testing.T, do func(t *testing.T, opt mvclust.Options, m *mvclust.Model, x *explain.Explainer)) {
 	t.Helper()
 	for name, opt := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +68,7 @@ func each(t *testing.T, do func(t *testing.T, opt mvclust.Options, m *model.Mode
 	}
 }
 
-func fit(t testing.TB, views []*mvclust.View, opt mvclust.Options) *model.Model {
+func fit(t testing.TB, views []*mvclust.View, opt mvclust.Options) *mvclust.Model {
 	t.Helper()
 	r, err := mvclust.Fit(t.Context(), views, opt)
 	if err != nil {
@@ -79,7 +78,7 @@ func fit(t testing.TB, views []*mvclust.View, opt mvclust.Options) *model.Model 
 }
 
 // some returns random pairs of samples, half of them linked.
-func some(m *model.Model, n int) [][2]int {
+func some(m *mvclust.Model, n int) [][2]int {
 	r := rand.New(rand.NewPCG(3, 9))
 	var pairs [][2]int
 	for len(pairs) < n {
@@ -105,7 +104,7 @@ func pair(t testing.TB, x *explain.Explainer, a, b int) *explain.Pair {
 
 // The views' log-odds add up to the fused probability, and that is the one of the fit.
 func TestLogOddsAddUp(t *testing.T) {
-	each(t, func(t *testing.T, _ mvclust.Options, m *model.Model, x *explain.Explainer) {
+	each(t, func(t *testing.T, _ mvclust.Options, m *mvclust.Model, x *explain.Explainer) {
 		spaces, err := m.Spaces(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +179,7 @@ func TestLogOddsAddUp(t *testing.T) {
 
 // What path and co-neighbour propagation made of a pair is what the fit has.
 func TestRefinement(t *testing.T) {
-	each(t, func(t *testing.T, opt mvclust.Options, m *model.Model, x *explain.Explainer) {
+	each(t, func(t *testing.T, opt mvclust.Options, m *mvclust.Model, x *explain.Explainer) {
 		raised := 0
 		for _, ab := range some(m, 300) {
 			p := pair(t, x, ab[0], ab[1])
@@ -239,7 +238,7 @@ func TestRefinement(t *testing.T) {
 
 // The two samples of a pair may be named in either order.
 func TestPairMirrored(t *testing.T) {
-	each(t, func(t *testing.T, _ mvclust.Options, m *model.Model, x *explain.Explainer) {
+	each(t, func(t *testing.T, _ mvclust.Options, m *mvclust.Model, x *explain.Explainer) {
 		for _, ab := range some(m, 60) {
 			p, q := pair(t, x, ab[0], ab[1]), pair(t, x, ab[1], ab[0])
 			q.A, q.B = q.B, q.A
@@ -285,7 +284,7 @@ func asJSON(t testing.TB, x any) []byte {
 
 // A chain is the one whose weakest link is the strongest, and the shortest such.
 func TestChain(t *testing.T) {
-	each(t, func(t *testing.T, _ mvclust.Options, m *model.Model, x *explain.Explainer) {
+	each(t, func(t *testing.T, _ mvclust.Options, m *mvclust.Model, x *explain.Explainer) {
 		n := m.Samples()
 		for _, within := range []bool{true, false} {
 			open := func(a, i int) bool { return !within || m.Labels[i] == m.Labels[a] }
@@ -347,7 +346,7 @@ func TestChain(t *testing.T) {
 }
 
 // objective is what the partition lowers, summed over all pairs.
-func objective(m *model.Model, labels []int) float64 {
+func objective(m *mvclust.Model, labels []int) float64 {
 	set := m.Settings.Partition
 	degree, all := make([]float64, len(labels)), 0.0
 	for i := range labels {
@@ -377,7 +376,7 @@ func objective(m *model.Model, labels []int) float64 {
 
 // What is said of a sample adds up: gains, confidence, links and shares.
 func TestSample(t *testing.T) {
-	each(t, func(t *testing.T, _ mvclust.Options, m *model.Model, x *explain.Explainer) {
+	each(t, func(t *testing.T, _ mvclust.Options, m *mvclust.Model, x *explain.Explainer) {
 		before := objective(m, m.Labels)
 		seconds := 0
 		for i := range m.Samples() {
@@ -504,7 +503,7 @@ func TestFromFile(t *testing.T) {
 	if err := m.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	again, err := model.Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	again, err := mvclust.ReadModel(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -620,7 +619,7 @@ func BenchmarkSample(b *testing.B) {
 	}
 }
 
-func bench(b *testing.B) (*explain.Explainer, *model.Model) {
+func bench(b *testing.B) (*explain.Explainer, *mvclust.Model) {
 	set, err := synth.Generate(synth.Config{Samples: 3000, Classes: 30, Views: 2, Dims: []int{32}, Noise: []float64{1}})
 	if err != nil {
 		b.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -59,7 +58,7 @@ func span(lo, hi int) []int {
 }
 
 // fitted clusters samples and returns the model.
-func fitted(t testing.TB, views []*view.View, opt mvclust.Options) *model.Model {
+func fitted(t testing.TB, views []*view.View, opt mvclust.Options) *mvclust.Model {
 	t.Helper()
 	r, err := mvclust.Fit(t.Context(), views, opt)
 	if err != nil {

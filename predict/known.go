@@ -5,13 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 )
 
 // known finds the samples of a model by their values.
 type known struct {
-	m       *model.Model
+	m       *mvclust.Model
 	views   []*view.View
 	entries []entry // by sum and then sample
 }
@@ -22,7 +22,7 @@ type entry struct {
 	sample int32
 }
 
-func newKnown(m *model.Model) *known {
+func newKnown(m *mvclust.Model) *known {
 	k := &known{m: m}
 	for _, v := range m.Views {
 		k.views = append(k.views, v.Rows)

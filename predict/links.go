@@ -5,18 +5,18 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 )
 
 // linker finds the links of newcomers to the samples of a model, as the fit would have
 // found them.
 type linker struct {
-	m         *model.Model
+	m         *mvclust.Model
 	spaces    []*similarity.Space
 	indexes   []*neighbour.Index
 	estimator *posterior.Estimator
@@ -27,7 +27,7 @@ type linker struct {
 
 // newLinker prepares to compare newcomers with the samples of the spaces, of which m knows
 // the first.
-func newLinker(ctx context.Context, m *model.Model, spaces []*similarity.Space, threads int) (*linker, error) {
+func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space, threads int) (*linker, error) {
 	l := &linker{m: m, spaces: spaces, numbers: m.Numbers()}
 	var err error
 	if l.estimator, err = posterior.New(m.Probability, m.Settings.Posterior); err != nil {

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 )
 
 // None is the label of a sample that belongs to no cluster.
@@ -23,7 +23,7 @@ const Unlike = 0.01
 // Predictor assigns new samples to the clusters of a model. It may be used by several
 // goroutines at a time.
 type Predictor struct {
-	m       *model.Model
+	m       *mvclust.Model
 	linker  *linker
 	known   *known
 	mass    []float64 // by cluster: what its samples' links add up to
@@ -61,7 +61,7 @@ type Result struct {
 // scaled rows, which are three times as many values as the rows under view.Mixed.
 // threads of 0 or less stands for all usable processors; it changes no result. The errors
 // are those of Model.Spaces and the context's own.
-func New(ctx context.Context, m *model.Model, threads int) (*Predictor, error) {
+func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
 	spaces, err := m.Spaces(ctx, threads)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 }
 
 // check says how many samples there are, or why the views cannot be used.
-func check(m *model.Model, views []*view.View, ids []string) (count int, err error) {
+func check(m *mvclust.Model, views []*view.View, ids []string) (count int, err error) {
 	bad := func(name, format string, args ...any) (int, error) {
 		return 0, &view.InputError{View: name, Row: -1, Problem: fmt.Sprintf(format, args...)}
 	}

@@ -4,20 +4,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust"
 )
 
 // typical tells how many of a model's samples are no better at home than a new one is.
 type typical struct {
-	m       *model.Model
+	m       *mvclust.Model
 	support []float64 // of the model's samples, ascending
 	near    []float64 // the same; nil where distances are not measured against the surroundings
 	worse   []float64 // the same: the lower of both ranks
 }
 
-func newTypical(m *model.Model) *typical {
+func newTypical(m *mvclust.Model) *typical {
 	t := &typical{m: m}
-	local := m.Neighbourhoods != nil && slices.ContainsFunc(m.Views, func(v model.View) bool { return v.Roots != nil && !v.LeftOut })
+	local := m.Neighbourhoods != nil && slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.Roots != nil && !v.LeftOut })
 	n := m.Samples()
 	support, near := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -63,7 +63,7 @@ func upTo(sorted []float64, x float64) float64 {
 
 // byLinks reports whether clusters are told by the links into them, rather than by the
 // probabilities of single pairs.
-func byLinks(m *model.Model) bool { return m.Settings.Partition.Resolution > 0 }
+func byLinks(m *mvclust.Model) bool { return m.Settings.Partition.Resolution > 0 }
 
 // supportOf returns the support of a sample of the model.
 func (t *typical) supportOf(i int) float64 {

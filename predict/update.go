@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 )
 
 // updateStream tells the random numbers of an update from those of other stages.
@@ -42,7 +42,7 @@ const updateStream = 4
 // A cluster keeps its number while it is the one that most of its old samples are in, and
 // they are the most of its old samples. New clusters get numbers that none had before. The
 // result depends on neither threads nor time.
-func Update(ctx context.Context, m *model.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*model.Model, *Changes, error) {
+func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
 	count, err := check(m, views, ids)
 	if err != nil {
 		return nil, nil, err
@@ -70,8 +70,8 @@ func Update(ctx context.Context, m *model.Model, views []*view.View, ids []strin
 type update struct {
 	ctx     context.Context
 	threads int
-	old     *model.Model
-	next    *model.Model
+	old     *mvclust.Model
+	next    *mvclust.Model
 	count   int // of new samples
 	known   *constraint.Known
 	pairs   [][]probable
@@ -86,7 +86,7 @@ type probable struct {
 
 // enlarged returns a copy of the model with room for the new samples, whose rows and ids
 // are there.
-func enlarged(m *model.Model, views []*view.View, ids []string, count int) (*model.Model, error) {
+func enlarged(m *mvclust.Model, views []*view.View, ids []string, count int) (*mvclust.Model, error) {
 	next := *m
 	if m.Constraints.Distinct != nil {
 		next.Constraints.Distinct = slices.Concat(m.Constraints.Distinct, slices.Repeat([]int{-1}, count))

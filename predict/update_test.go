@@ -12,13 +12,12 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/synth"
 )
 
-func updated(t testing.TB, m *model.Model, views []*view.View, threads int) (*model.Model, *predict.Changes) {
+func updated(t testing.TB, m *mvclust.Model, views []*view.View, threads int) (*mvclust.Model, *predict.Changes) {
 	t.Helper()
 	next, changes, err := predict.Update(t.Context(), m, views, nil, threads, nil)
 	if err != nil {
@@ -27,7 +26,7 @@ func updated(t testing.TB, m *model.Model, views []*view.View, threads int) (*mo
 	return next, changes
 }
 
-func file(t testing.TB, m *model.Model) []byte {
+func file(t testing.TB, m *mvclust.Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := m.Write(&b); err != nil {
@@ -73,7 +72,7 @@ func TestUpdateTwice(t *testing.T) {
 				t.Errorf("changes %+v", changes)
 			}
 			saved := file(t, one)
-			read, err := model.Read(bytes.NewReader(saved), int64(len(saved)))
+			read, err := mvclust.ReadModel(bytes.NewReader(saved), int64(len(saved)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +310,7 @@ func TestUpdateHonoursConstraints(t *testing.T) {
 						}
 					}
 				}
-				if _, err := model.Read(bytes.NewReader(file(t, next)), int64(len(file(t, next)))); err != nil {
+				if _, err := mvclust.ReadModel(bytes.NewReader(file(t, next)), int64(len(file(t, next)))); err != nil {
 					t.Error(err)
 				}
 			}

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/constraint"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/profile"
 )
 
@@ -130,7 +130,7 @@ type Question struct {
 // on the model alone, not on threads; 0 stands for GOMAXPROCS. It goes twice over the
 // links for the clusters, and up to 200 times over those within clusters for the splits.
 // It is an error if a setting is out of range, if the rows are gone, or if ctx is done.
-func Find(ctx context.Context, m *model.Model, set Settings, threads int) (*Suggestions, error) {
+func Find(ctx context.Context, m *mvclust.Model, set Settings, threads int) (*Suggestions, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func Find(ctx context.Context, m *model.Model, set Settings, threads int) (*Sugg
 // finder has what all suggestions are made from.
 type finder struct {
 	ctx      context.Context
-	m        *model.Model
+	m        *mvclust.Model
 	set      Settings
 	explain  *explain.Explainer
 	labels   []int             // sample -> place of its cluster among those there are
@@ -183,7 +183,7 @@ type two struct {
 	pull float64
 }
 
-func newFinder(ctx context.Context, m *model.Model, set Settings, threads int) (*finder, error) {
+func newFinder(ctx context.Context, m *mvclust.Model, set Settings, threads int) (*finder, error) {
 	f := &finder{ctx: ctx, m: m, set: set, degree: make([]float64, m.Samples())}
 	known, err := m.Constraints.Resolve(m.Samples())
 	if err != nil {

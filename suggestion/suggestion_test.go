@@ -15,13 +15,12 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/partition"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/synth"
 )
 
 // fit clusters made data whose classes overlap.
-func fit(t testing.TB, opt mvclust.Options, noise float64) (*model.Model, []int) {
+func fit(t testing.TB, opt mvclust.Options, noise float64) (*mvclust.Model, []int) {
 	t.Helper()
 	set, err := synth.Generate(synth.Config{Samples: 240, Classes: 6, Views: 2, Noise: []float64{noise}, Missing: 0.2, Seed: 2})
 	if err != nil {
@@ -34,7 +33,7 @@ func fit(t testing.TB, opt mvclust.Options, noise float64) (*model.Model, []int)
 	return mvclust.NewModel(set.Views, r, nil), set.Labels
 }
 
-func find(t testing.TB, m *model.Model, set Settings, threads int) *Suggestions {
+func find(t testing.TB, m *mvclust.Model, set Settings, threads int) *Suggestions {
 	t.Helper()
 	s, err := Find(t.Context(), m, set, threads)
 	if err != nil {
@@ -109,7 +108,7 @@ func TestFind(t *testing.T) {
 }
 
 // checkEvidence adds up what is between two sides once more.
-func checkEvidence(t *testing.T, m *model.Model, e *Evidence, pull float64, a, b []int) {
+func checkEvidence(t *testing.T, m *mvclust.Model, e *Evidence, pull float64, a, b []int) {
 	t.Helper()
 	links, weight, all := 0, 0.0, 0.0
 	mass := [2]float64{}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mvclust/mvclust"
 	explanation "github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/suggest"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/posterior"
-	"github.com/mvclust/mvclust/model"
 )
 
 type explainOptions struct {
@@ -102,7 +102,7 @@ func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 }
 
 // sampleOf returns the number of the sample that is called id in the model at path.
-func sampleOf(m *model.Model, path, id string) (int, error) {
+func sampleOf(m *mvclust.Model, path, id string) (int, error) {
 	if i, ok := m.Index(id); ok {
 		return i, nil
 	}
@@ -308,7 +308,7 @@ func chainText(p *explanation.Pair) string {
 }
 
 // sampleText says in words and figures what s says.
-func sampleText(m *model.Model, s *explanation.Sample) string {
+func sampleText(m *mvclust.Model, s *explanation.Sample) string {
 	var t page
 	if s.Size == 1 {
 		t.line("sample %s is alone in cluster %d, with confidence %.2f", s.ID, s.Cluster, s.Confidence.Value)
@@ -359,7 +359,7 @@ func worth(margin float64) string {
 }
 
 // places tables what the clusters are worth.
-func places(t *page, m *model.Model, s *explanation.Sample) {
+func places(t *page, m *mvclust.Model, s *explanation.Sample) {
 	rows := [][]string{{"cluster", "links", "for", "against", "gain"}}
 	for k, p := range s.Places[:min(strongest, len(s.Places))] {
 		name := fmt.Sprint(p.Cluster)

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 )
 
 // modelFile is the name of the model in a folder of results.
@@ -13,7 +13,7 @@ const modelFile = "model.mvclust"
 // savedModel is a model file whose rows are written before the fit, which lets go of them.
 type savedModel struct {
 	file   *output
-	writer *model.Writer
+	writer *mvclust.ModelWriter
 }
 
 func beginModel(ctx context.Context, dir *folder, views []*view.View) (*savedModel, error) {
@@ -21,7 +21,7 @@ func beginModel(ctx context.Context, dir *folder, views []*view.View) (*savedMod
 	if err != nil {
 		return nil, err
 	}
-	s := &savedModel{file, model.NewWriter(file)}
+	s := &savedModel{file, mvclust.NewModelWriter(file)}
 	for _, v := range views {
 		if err := s.writer.Rows(v); err != nil {
 			return nil, file.close(err)
@@ -30,7 +30,7 @@ func beginModel(ctx context.Context, dir *folder, views []*view.View) (*savedMod
 	return s, nil
 }
 
-func (s *savedModel) finish(m *model.Model) error { return s.file.close(s.writer.Finish(m)) }
+func (s *savedModel) finish(m *mvclust.Model) error { return s.file.close(s.writer.Finish(m)) }
 
 // abandon closes the file where finish did not; the folder removes it.
 func (s *savedModel) abandon() { _ = s.file.file.Close() }

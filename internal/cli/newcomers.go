@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 )
 
 // newcomerOptions say which new samples come to a model.
@@ -72,7 +72,7 @@ type newcomers struct {
 func (n *newcomers) samples() int { return n.set.Views[0].Samples }
 
 // openModel reads the model.
-func (o *newcomerOptions) openModel(p *progress) (*model.Model, string, error) {
+func (o *newcomerOptions) openModel(p *progress) (*mvclust.Model, string, error) {
 	p.update("reading the model", "files", 0, 1, 0)
 	m, path, err := openModel(o.model)
 	if err == nil {
@@ -91,7 +91,7 @@ func sizeOf(path string) int64 {
 }
 
 // load reads the views, and tells which of the model's they are.
-func (o *newcomerOptions) load(ctx context.Context, m *model.Model, path string, p *progress) (*newcomers, error) {
+func (o *newcomerOptions) load(ctx context.Context, m *mvclust.Model, path string, p *progress) (*newcomers, error) {
 	sources := slices.Clone(o.sources)
 	place := make([]int, len(sources)) // of the model's views, as NAME= says, or -1
 	for i, s := range sources {
@@ -134,8 +134,8 @@ func isFile(source string) bool {
 
 // viewNamed returns the place of the only view of the given name, with its file or
 // without, or -1.
-func viewNamed(m *model.Model, name string) int {
-	if k := slices.IndexFunc(m.Views, func(v model.View) bool { return v.Rows.Name == name }); k >= 0 {
+func viewNamed(m *mvclust.Model, name string) int {
+	if k := slices.IndexFunc(m.Views, func(v mvclust.ModelView) bool { return v.Rows.Name == name }); k >= 0 {
 		return k
 	}
 	found := -1
@@ -152,7 +152,7 @@ func viewNamed(m *model.Model, name string) int {
 }
 
 // viewCalled is viewNamed for what may be a number, too.
-func viewCalled(m *model.Model, name string) int {
+func viewCalled(m *mvclust.Model, name string) int {
 	if k, err := strconv.Atoi(name); err == nil && k >= 0 && k < len(m.Views) && viewNamed(m, name) < 0 {
 		return k
 	}
@@ -162,7 +162,7 @@ func viewCalled(m *model.Model, name string) int {
 // shortName leaves the file out of the name of a view.
 func shortName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-func viewList(m *model.Model) string {
+func viewList(m *mvclust.Model) string {
 	var names []string
 	for _, v := range m.Views {
 		names = append(names, v.Rows.Name)
@@ -172,7 +172,7 @@ func viewList(m *model.Model) string {
 
 // match finds out which views of the model the given ones are. place holds, by source, what
 // is said outright.
-func (n *newcomers) match(m *model.Model, path string, place []int) error {
+func (n *newcomers) match(m *mvclust.Model, path string, place []int) error {
 	var open []*view.View
 	for i, v := range n.set.Views {
 		k := place[n.set.Sources[i]]
@@ -212,7 +212,7 @@ func (n *newcomers) match(m *model.Model, path string, place []int) error {
 }
 
 // byName gives views the places of those that have their names, if all have one.
-func (n *newcomers) byName(m *model.Model, open []*view.View) bool {
+func (n *newcomers) byName(m *mvclust.Model, open []*view.View) bool {
 	places := slices.Clone(n.views)
 	for _, v := range open {
 		k := viewNamed(m, v.Name)

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mvclust/mvclust/model"
+	"github.com/mvclust/mvclust"
 )
 
 // openModel reads the model of a folder that fit has written, or the file itself, and
 // returns the path of the file too.
-func openModel(path string) (*model.Model, string, error) {
+func openModel(path string) (*mvclust.Model, string, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		path = filepath.Join(path, modelFile)
@@ -28,7 +28,7 @@ func openModel(path string) (*model.Model, string, error) {
 	if info, err = file.Stat(); err != nil {
 		return nil, path, fmt.Errorf("%s cannot be read: %w", path, cause(err))
 	}
-	m, err := model.Read(file, info.Size())
+	m, err := mvclust.ReadModel(file, info.Size())
 	if err != nil {
 		return nil, path, fmt.Errorf("%s: %w", path, err)
 	}

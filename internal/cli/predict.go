@@ -14,7 +14,6 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/predict"
 )
 
@@ -96,7 +95,7 @@ type modelReport struct {
 	Views    []string `json:"views"`
 }
 
-func newModelReport(m *model.Model, path string) modelReport {
+func newModelReport(m *mvclust.Model, path string) modelReport {
 	r := modelReport{Path: path, Samples: m.Samples(), Clusters: m.Clusters()}
 	for _, v := range m.Views {
 		r.Views = append(r.Views, v.Rows.Name)
@@ -217,7 +216,7 @@ func inputsOf(n *newcomers, model string) []string {
 	return paths
 }
 
-func newPredictReport(m *model.Model, path string, n *newcomers, p *predict.Predictor, result *predict.Result) *predictReport {
+func newPredictReport(m *mvclust.Model, path string, n *newcomers, p *predict.Predictor, result *predict.Result) *predictReport {
 	r := &predictReport{
 		Version: mvclust.Version, Command: "predict", Model: newModelReport(m, path), Inputs: newNewcomerFiles(n),
 		Sizes: make([]int, m.Numbers()), Notes: append([]string{}, n.set.Notes...),

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mvclust/mvclust"
 	explanation "github.com/mvclust/mvclust/explain"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/suggestion"
 )
 
@@ -120,7 +120,7 @@ func writeQuestions(w io.Writer, questions []suggestion.Question) error {
 }
 
 // suggestionText says in words and figures what s suggests.
-func suggestionText(m *model.Model, s *suggestion.Suggestions) string {
+func suggestionText(m *mvclust.Model, s *suggestion.Suggestions) string {
 	var t page
 	t.line("%s in %s", count(m.Samples(), "sample"), count(m.Clusters(), "cluster"))
 	head := []string{"pull", "links", "weight", "by chance", "strongest link", "most said by"}
@@ -163,7 +163,7 @@ func suggested(t *page, rows [][]string, none string) {
 }
 
 // between tells of a pull and the evidence for it.
-func between(m *model.Model, pull float64, e *suggestion.Evidence) []string {
+func between(m *mvclust.Model, pull float64, e *suggestion.Evidence) []string {
 	chance, link, by := "-", "-", "-"
 	if m.Settings.Partition.Resolution > 0 {
 		chance = fmt.Sprintf("%.1f", e.Expected)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/predict"
 )
 
@@ -135,7 +134,7 @@ func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptio
 	return printing(err)
 }
 
-func newUpdateReport(m, next *model.Model, path string, n *newcomers, changes *predict.Changes) *updateReport {
+func newUpdateReport(m, next *mvclust.Model, path string, n *newcomers, changes *predict.Changes) *updateReport {
 	r := &updateReport{
 		Version: mvclust.Version, Command: "update", Model: newModelReport(m, path), Inputs: newNewcomerFiles(n),
 		Samples: next.Samples(), Sizes: map[int]int{}, Changes: changes, Notes: append([]string{}, n.set.Notes...),

@@ -1,4 +1,4 @@
-package model_test
+package mvclust_test
 
 import (
 	"math"
@@ -9,9 +9,9 @@ import (
 )
 
 // A sample is found by what it is called, exactly.
-func TestIndex(t *testing.T) {
+func TestModelIndex(t *testing.T) {
 	for _, ids := range []bool{true, false} {
-		_, _, m := made(t, mvclust.Options{}, ids)
+		_, _, m := modelOf(t, mvclust.Options{}, ids)
 		for i := range m.Samples() {
 			if got, ok := m.Index(m.ID(i)); got != i || !ok {
 				t.Fatalf("%s is sample %d: %v, and not %d", m.ID(i), got, ok, i)
@@ -26,10 +26,10 @@ func TestIndex(t *testing.T) {
 }
 
 // Some of the samples compare as they do among all.
-func TestPart(t *testing.T) {
-	for name, opt := range cases {
+func TestModelPart(t *testing.T) {
+	for name, opt := range modelCases {
 		t.Run(name, func(t *testing.T) {
-			_, _, m := made(t, opt, false)
+			_, _, m := modelOf(t, opt, false)
 			m.Views[1].LeftOut = name == "paper"
 			all, err := m.Spaces(t.Context(), 1)
 			if err != nil {

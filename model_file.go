@@ -1,4 +1,4 @@
-package model
+package mvclust
 
 import (
 	"encoding/json"
@@ -21,27 +21,27 @@ import (
 // A model file is a .npz archive, so that numpy.load opens it, whose members are not
 // compressed and carry the checksums of the zip format. docs/model.md describes them.
 const (
-	format   = "mvclust model"
-	version  = 1
-	manifest = "manifest.json"
+	modelFormat   = "mvclust model"
+	modelVersion  = 1
+	modelManifest = "manifest.json"
 )
 
-// header is manifest.json.
-type header struct {
-	Format   string       `json:"format"`
-	Version  int          `json:"version"`
-	Samples  int          `json:"samples"`
-	Clusters int          `json:"clusters"`
-	Retired  int          `json:"retired,omitempty"` // above all numbers of clusters, where some are no more
-	Settings Settings     `json:"settings"`
-	Views    []viewHeader `json:"views"`
+// modelHeader is manifest.json.
+type modelHeader struct {
+	Format   string            `json:"format"`
+	Version  int               `json:"version"`
+	Samples  int               `json:"samples"`
+	Clusters int               `json:"clusters"`
+	Retired  int               `json:"retired,omitempty"` // above all numbers of clusters, where some are no more
+	Settings ModelSettings     `json:"settings"`
+	Views    []modelViewHeader `json:"views"`
 	// What was learned: the base rates, and the cross functions where completion needs them.
 	BaseRate []float64                 `json:"base_rate,omitempty"`
 	Cross    [][]*probability.Function `json:"cross,omitempty"`
 	IDs      []string                  `json:"ids,omitempty"`
 }
 
-type viewHeader struct {
+type modelViewHeader struct {
 	Name     string               `json:"name"`
 	Dims     int                  `json:"dims"`
 	Metric   similarity.Metric    `json:"metric"`
@@ -51,18 +51,18 @@ type viewHeader struct {
 	Function probability.Function `json:"function"`
 }
 
-// Writer writes a model file in two steps, so that the rows can be written before a fit
+// ModelWriter writes a model file in two steps, so that the rows can be written before a fit
 // consumes them.
-type Writer struct {
+type ModelWriter struct {
 	npz   *npy.Writer
 	views int
 }
 
-// NewWriter returns a Writer of a model file to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{npy.NewWriter(w), 0} }
+// NewModelWriter returns a ModelWriter of a model file to w.
+func NewModelWriter(w io.Writer) *ModelWriter { return &ModelWriter{npy.NewWriter(w), 0} }
 
 // Rows writes the rows of the next view.
-func (w *Writer) Rows(v *view.View) error {
+func (w *ModelWriter) Rows(v *View) error {
 	if len(v.Data) != v.Samples*v.Dims {
 		return fmt.Errorf("view %s has no rows any more; write them before the fit, or do not let it consume them", v.Name)
 	}
@@ -79,19 +79,19 @@ func (w *Writer) Rows(v *view.View) error {
 
 // Finish writes all but the rows, which may be gone from m, and ends the file. It does
 // not close the writer beneath.
-func (w *Writer) Finish(m *Model) error {
+func (w *ModelWriter) Finish(m *Model) error {
 	if w.views != len(m.Views) {
 		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
 	}
-	h := header{
-		Format: format, Version: version, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings,
+	h := modelHeader{
+		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings,
 		BaseRate: m.Probability.BaseRate, IDs: m.IDs,
 	}
 	if m.Settings.Posterior.Completion {
 		h.Cross = m.Probability.Cross
 	}
 	for i, v := range m.Views {
-		h.Views = append(h.Views, viewHeader{
+		h.Views = append(h.Views, modelViewHeader{
 			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.Roots != nil, v.LeftOut, m.Probability.Functions[i],
 		})
 		if v.Roots != nil {
@@ -131,14 +131,14 @@ func (w *Writer) Finish(m *Model) error {
 	if err != nil {
 		return err
 	}
-	if err := w.npz.AddFile(manifest, text); err != nil {
+	if err := w.npz.AddFile(modelManifest, text); err != nil {
 		return err
 	}
 	return w.npz.Close()
 }
 
 // neighbours writes as many neighbours of every sample as any has, -1 where one has fewer.
-func (w *Writer) neighbours(near *refine.Neighbourhoods) error {
+func (w *ModelWriter) neighbours(near *refine.Neighbourhoods) error {
 	if near == nil {
 		return nil
 	}
@@ -166,7 +166,7 @@ const (
 )
 
 // constraints writes what is known of pairs, if anything is.
-func (w *Writer) constraints(known *constraint.Set) error {
+func (w *ModelWriter) constraints(known *constraint.Set) error {
 	if known.Empty() {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (w *Writer) constraints(known *constraint.Set) error {
 }
 
 // readConstraints reads what constraints writes.
-func (m *Model) readConstraints(f *members) error {
+func (m *Model) readConstraints(f *modelMembers) error {
 	if !slices.ContainsFunc(f.file.Arrays(), func(a array.Info) bool { return a.Name == groups }) {
 		return nil
 	}
@@ -213,7 +213,7 @@ func narrow[T int32 | int64](values []int) []T {
 
 // Write writes the model to w.
 func (m *Model) Write(w io.Writer) error {
-	file := NewWriter(w)
+	file := NewModelWriter(w)
 	for _, v := range m.Views {
 		if err := file.Rows(v.Rows); err != nil {
 			return err
@@ -222,21 +222,21 @@ func (m *Model) Write(w io.Writer) error {
 	return file.Finish(m)
 }
 
-// Read reads a model file of size bytes. Every error says what is wrong with the file and
+// ReadModel reads a model file of size bytes. Every error says what is wrong with the file and
 // what to do: one that is no model, that a later version wrote, or that is damaged.
-func Read(r io.ReaderAt, size int64) (*Model, error) {
-	text, err := npy.ReadFile(r, size, manifest)
+func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
+	text, err := npy.ReadFile(r, size, modelManifest)
 	if err != nil {
 		return nil, fmt.Errorf("it is no whole model of mvclust: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
 	}
-	var h header
-	if err := json.Unmarshal(text, &h); err != nil || h.Format != format {
+	var h modelHeader
+	if err := json.Unmarshal(text, &h); err != nil || h.Format != modelFormat {
 		return nil, errors.New("it is no model of mvclust: its manifest.json is another's; name the model.mvclust that \"mvclust fit\" has written")
 	}
-	if h.Version > version {
-		return nil, fmt.Errorf("it is a model of version %d, and this program reads versions up to %d; use a newer mvclust", h.Version, version)
+	if h.Version > modelVersion {
+		return nil, fmt.Errorf("it is a model of version %d, and this program reads versions up to %d; use a newer mvclust", h.Version, modelVersion)
 	}
-	m, err := read(r, size, &h)
+	m, err := readModel(r, size, &h)
 	if err == nil {
 		err = m.Validate()
 	}
@@ -247,14 +247,14 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 }
 
 // members reads the arrays of a file by their names.
-type members struct {
+type modelMembers struct {
 	file array.File
 	err  error // the first
 }
 
 // find returns the number of the array of the given name, which must have the shape; a
 // side of -1 may have any length.
-func (f *members) find(name string, shape ...int) int {
+func (f *modelMembers) find(name string, shape ...int) int {
 	for i, a := range f.file.Arrays() {
 		if a.Name != name {
 			continue
@@ -274,7 +274,7 @@ func (f *members) find(name string, shape ...int) int {
 	return -1
 }
 
-func (f *members) floats(name string, shape ...int) []float32 {
+func (f *modelMembers) floats(name string, shape ...int) []float32 {
 	i := f.find(name, shape...)
 	if f.err != nil {
 		return nil
@@ -285,7 +285,7 @@ func (f *members) floats(name string, shape ...int) []float32 {
 }
 
 // integers reads whole numbers that fit 32 bits, or, as offsets, any.
-func integers[T int32 | int](f *members, name string, shape ...int) []T {
+func integers[T int32 | int](f *modelMembers, name string, shape ...int) []T {
 	i := f.find(name, shape...)
 	if f.err != nil {
 		return nil
@@ -304,8 +304,8 @@ func integers[T int32 | int](f *members, name string, shape ...int) []T {
 	return out
 }
 
-// read puts the model together, which is then to be validated.
-func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
+// readModel puts the model together, which is then to be validated.
+func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	file, err := npy.Open(r, size)
 	if err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
 	if h.Samples < 0 || h.Samples > math.MaxInt32 {
 		return nil, fmt.Errorf("it has %d samples", h.Samples)
 	}
-	f := &members{file: file}
+	f := &modelMembers{file: file}
 	n := h.Samples
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings, Retired: h.Retired,
@@ -348,7 +348,7 @@ func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.Views = append(m.Views, View{known, v.Metric, v.Scaler, roots, v.LeftOut})
+		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, roots, v.LeftOut})
 		m.Probability.Functions = append(m.Probability.Functions, v.Function)
 	}
 	if !h.Settings.Refinement.WithoutCoNeighbours {
@@ -362,7 +362,7 @@ func read(r io.ReaderAt, size int64, h *header) (*Model, error) {
 	return m, f.err
 }
 
-func (m *Model) readNeighbours(f *members, n int) error {
+func (m *Model) readNeighbours(f *modelMembers, n int) error {
 	i := f.find("neighbors/index", n, -1)
 	if f.err != nil {
 		return f.err

@@ -1,4 +1,4 @@
-package model_test
+package mvclust_test
 
 import (
 	"bytes"
@@ -17,12 +17,11 @@ import (
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/model"
 	"github.com/mvclust/mvclust/synth"
 )
 
-// made clusters some samples, of which some lack a view.
-func made(t testing.TB, opt mvclust.Options, ids bool) ([]*mvclust.View, *mvclust.Result, *model.Model) {
+// modelOf clusters some samples, of which some lack a view.
+func modelOf(t testing.TB, opt mvclust.Options, ids bool) ([]*mvclust.View, *mvclust.Result, *mvclust.Model) {
 	t.Helper()
 	set, err := synth.Generate(synth.Config{Samples: 150, Classes: 5, Views: 2, Dims: []int{6, 9}, Noise: []float64{0.6}, Missing: 0.2, Seed: 3})
 	if err != nil {
@@ -41,7 +40,7 @@ func made(t testing.TB, opt mvclust.Options, ids bool) ([]*mvclust.View, *mvclus
 	return set.Views, r, mvclust.NewModel(set.Views, r, names)
 }
 
-var cases = map[string]mvclust.Options{
+var modelCases = map[string]mvclust.Options{
 	"auto":        {},
 	"paper":       {Preset: mvclust.Paper},
 	"completion":  {Preset: mvclust.Paper, Posterior: posterior.Settings{Completion: true}},
@@ -64,7 +63,7 @@ func grouped() []int {
 	return groups
 }
 
-func written(t testing.TB, m *model.Model) []byte {
+func modelFile(t testing.TB, m *mvclust.Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := m.Write(&b); err != nil {
@@ -74,19 +73,19 @@ func written(t testing.TB, m *model.Model) []byte {
 }
 
 // A model is read as it was written, and compares samples as the fit did.
-func TestRoundTrip(t *testing.T) {
-	for name, opt := range cases {
+func TestModelRoundTrip(t *testing.T) {
+	for name, opt := range modelCases {
 		t.Run(name, func(t *testing.T) {
-			views, r, m := made(t, opt, name != "paper")
+			views, r, m := modelOf(t, opt, name != "paper")
 			if err := m.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			file := written(t, m)
-			got, err := model.Read(bytes.NewReader(file), int64(len(file)))
+			file := modelFile(t, m)
+			got, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again := written(t, got); !bytes.Equal(again, file) {
+			if again := modelFile(t, got); !bytes.Equal(again, file) {
 				t.Error("another file is written of what was read")
 			}
 			if !slices.Equal(got.Labels, m.Labels) || !slices.Equal(got.IDs, m.IDs) || !reflect.DeepEqual(got.Graph, m.Graph) ||
@@ -112,14 +111,14 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("neighbours of %d: %v, not %v", i, b, a)
 				}
 			}
-			compare(t, got, r)
+			compareModel(t, got, r)
 		})
 	}
 }
 
-// compare holds what the model's spaces give for the neighbours in r against what the
+// compareModel holds what the model's spaces give for the neighbours in r against what the
 // fit found.
-func compare(t *testing.T, m *model.Model, r *mvclust.Result) {
+func compareModel(t *testing.T, m *mvclust.Model, r *mvclust.Result) {
 	t.Helper()
 	spaces, err := m.Spaces(t.Context(), 2)
 	if err != nil {
@@ -145,12 +144,12 @@ func compare(t *testing.T, m *model.Model, r *mvclust.Result) {
 }
 
 // The rows can be written before a fit consumes them.
-func TestWriterBeforeConsume(t *testing.T) {
-	_, _, m := made(t, mvclust.Options{}, true)
-	want := written(t, m)
-	views, _, _ := made(t, mvclust.Options{}, true)
+func TestModelWriterBeforeConsume(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, true)
+	want := modelFile(t, m)
+	views, _, _ := modelOf(t, mvclust.Options{}, true)
 	var b bytes.Buffer
-	w := model.NewWriter(&b)
+	w := mvclust.NewModelWriter(&b)
 	for _, v := range views {
 		if err := w.Rows(v); err != nil {
 			t.Fatal(err)
@@ -173,12 +172,12 @@ func TestWriterBeforeConsume(t *testing.T) {
 }
 
 // A file that has lost or changed a byte is refused, and nothing panics.
-func TestDamaged(t *testing.T) {
-	_, _, m := made(t, mvclust.Options{}, true)
-	file := written(t, m)
+func TestModelDamaged(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, true)
+	file := modelFile(t, m)
 	read := func(b []byte) error {
-		got, err := model.Read(bytes.NewReader(b), int64(len(b)))
-		if err == nil && !bytes.Equal(written(t, got), file) {
+		got, err := mvclust.ReadModel(bytes.NewReader(b), int64(len(b)))
+		if err == nil && !bytes.Equal(modelFile(t, got), file) {
 			t.Error("a damaged file is read as another model")
 		}
 		return err
@@ -203,7 +202,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadModelRefuses(t *testing.T) {
 	other := func(manifest string) []byte {
 		var b bytes.Buffer
 		w := npy.NewWriter(&b)
@@ -229,44 +228,44 @@ func TestReadRefuses(t *testing.T) {
 		"the model is damaged: it has -1 samples":                                                  other(`{"format": "mvclust model", "version": 1, "samples": -1}`),
 		"the model is damaged: graph/offsets is missing":                                           other(`{"format": "mvclust model", "version": 1, "samples": 1}`),
 	} {
-		_, err := model.Read(bytes.NewReader(file), int64(len(file)))
+		_, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
 
-func TestValidate(t *testing.T) {
-	for name, spoil := range map[string]func(m *model.Model){
-		"view":        func(m *model.Model) { m.Views = nil },
-		"ids":         func(m *model.Model) { m.IDs = m.IDs[1:] },
-		"confidence":  func(m *model.Model) { m.Confidence[3] = math.NaN() },
-		"confidences": func(m *model.Model) { m.Confidence = nil },
-		"label":       func(m *model.Model) { m.Labels[0] = -1 },
-		"gap":         func(m *model.Model) { m.Labels[0] = len(m.Labels) - 1 },
-		"functions":   func(m *model.Model) { m.Probability = nil },
-		"function":    func(m *model.Model) { m.Probability.Functions[0].P[0] = 2 },
-		"graph":       func(m *model.Model) { m.Graph.Weight[0] = -1 },
-		"one way":     func(m *model.Model) { m.Graph.Weight[0] /= 2 },
-		"end":         func(m *model.Model) { m.Graph.Index[0] = -4 },
-		"offsets":     func(m *model.Model) { m.Graph.Offsets[1] = len(m.Graph.Index) + 1 },
-		"neighbours":  func(m *model.Model) { m.Settings.Neighbours = 0 },
-		"row":         func(m *model.Model) { m.Views[0].Rows.Present, m.Views[0].Rows.Data[0] = nil, float32(math.Inf(1)) },
-		"rows":        func(m *model.Model) { m.Views[0].Rows = nil },
-		"roots":       func(m *model.Model) { m.Views[0].Roots = m.Views[0].Roots[1:] },
-		"constraint": func(m *model.Model) {
+func TestModelValidate(t *testing.T) {
+	for name, spoil := range map[string]func(m *mvclust.Model){
+		"view":        func(m *mvclust.Model) { m.Views = nil },
+		"ids":         func(m *mvclust.Model) { m.IDs = m.IDs[1:] },
+		"confidence":  func(m *mvclust.Model) { m.Confidence[3] = math.NaN() },
+		"confidences": func(m *mvclust.Model) { m.Confidence = nil },
+		"label":       func(m *mvclust.Model) { m.Labels[0] = -1 },
+		"gap":         func(m *mvclust.Model) { m.Labels[0] = len(m.Labels) - 1 },
+		"functions":   func(m *mvclust.Model) { m.Probability = nil },
+		"function":    func(m *mvclust.Model) { m.Probability.Functions[0].P[0] = 2 },
+		"graph":       func(m *mvclust.Model) { m.Graph.Weight[0] = -1 },
+		"one way":     func(m *mvclust.Model) { m.Graph.Weight[0] /= 2 },
+		"end":         func(m *mvclust.Model) { m.Graph.Index[0] = -4 },
+		"offsets":     func(m *mvclust.Model) { m.Graph.Offsets[1] = len(m.Graph.Index) + 1 },
+		"neighbours":  func(m *mvclust.Model) { m.Settings.Neighbours = 0 },
+		"row":         func(m *mvclust.Model) { m.Views[0].Rows.Present, m.Views[0].Rows.Data[0] = nil, float32(math.Inf(1)) },
+		"rows":        func(m *mvclust.Model) { m.Views[0].Rows = nil },
+		"roots":       func(m *mvclust.Model) { m.Views[0].Roots = m.Views[0].Roots[1:] },
+		"constraint": func(m *mvclust.Model) {
 			m.Constraints.CannotLink = [][2]int{{0, slices.Index(m.Labels[1:], m.Labels[0]) + 1}}
 		},
-		"constraints": func(m *model.Model) { m.Constraints.MustLink = [][2]int{{0, 999}} },
-		"scale":       func(m *model.Model) { m.Views[0].Scaler = &view.Scaler{Scale: view.MinMax} },
-		"metric":      func(m *model.Model) { m.Views[0].Metric = 9 },
-		"fusion":      func(m *model.Model) { m.Settings.Posterior.Fusion = 77 },
-		"view samples": func(m *model.Model) {
+		"constraints": func(m *mvclust.Model) { m.Constraints.MustLink = [][2]int{{0, 999}} },
+		"scale":       func(m *mvclust.Model) { m.Views[0].Scaler = &view.Scaler{Scale: view.MinMax} },
+		"metric":      func(m *mvclust.Model) { m.Views[0].Metric = 9 },
+		"fusion":      func(m *mvclust.Model) { m.Settings.Posterior.Fusion = 77 },
+		"view samples": func(m *mvclust.Model) {
 			m.Views[0].Rows.Samples, m.Views[0].Rows.Dims = 300, 3
 			m.Views[0].Rows.Present = nil
 		},
 	} {
-		_, _, m := made(t, mvclust.Options{}, true)
+		_, _, m := modelOf(t, mvclust.Options{}, true)
 		spoil(m)
 		if err := m.Validate(); err == nil {
 			t.Errorf("%s: nothing is wrong", name)
@@ -274,15 +273,15 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	_, _, m := made(f, cases["constraints"], true)
+func FuzzReadModel(f *testing.F) {
+	_, _, m := modelOf(f, modelCases["constraints"], true)
 	m.Views = m.Views[:1]
 	m.Probability.Functions = m.Probability.Functions[:1]
 	m.Probability.BaseRate = m.Probability.BaseRate[:1]
 	m.Probability.Cross = nil
-	f.Add(written(f, m))
+	f.Add(modelFile(f, m))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		m, err := model.Read(bytes.NewReader(file), int64(len(file)))
+		m, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))
 		if err == nil {
 			if err := m.Validate(); err != nil {
 				t.Error(err)
@@ -293,8 +292,8 @@ func FuzzRead(f *testing.F) {
 
 // Numbers of clusters that are no more stay out of use, also in a file; without Retired,
 // every number has to be in use.
-func TestRetired(t *testing.T) {
-	_, _, m := made(t, mvclust.Options{}, false)
+func TestModelRetired(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, false)
 	was := m.Clusters()
 	for i, l := range m.Labels {
 		if l == 0 {
@@ -311,8 +310,8 @@ func TestRetired(t *testing.T) {
 	if m.Clusters() != was || m.Numbers() != was+5 {
 		t.Errorf("%d clusters, %d numbers; want %d and %d", m.Clusters(), m.Numbers(), was, was+5)
 	}
-	file := written(t, m)
-	got, err := model.Read(bytes.NewReader(file), int64(len(file)))
+	file := modelFile(t, m)
+	got, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}

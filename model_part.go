@@ -1,4 +1,4 @@
-package model
+package mvclust
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/mvclust/mvclust/method/similarity"
-	"github.com/mvclust/mvclust/method/view"
 )
 
 // Part is Spaces for some of the samples alone, and takes time and memory for these alone:
@@ -37,8 +36,8 @@ func (m *Model) Part(ctx context.Context, samples []int, threads int) ([]*simila
 }
 
 // part copies the rows and roots of some samples.
-func (v *View) part(samples []int) (rows *view.View, roots []float32) {
-	rows = &view.View{
+func (v *ModelView) part(samples []int) (rows *View, roots []float32) {
+	rows = &View{
 		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims,
 		Data: make([]float32, 0, len(samples)*v.Rows.Dims), Present: make([]bool, len(samples)),
 	}
