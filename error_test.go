@@ -33,10 +33,10 @@ func TestOptionErrors(t *testing.T) {
 		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: -1}, "candidates", "-1 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
 		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 10}, "candidates", "10 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
 		{mvclust.Options{Preset: mvclust.Paper, Metrics: make([]similarity.Metric, 3)}, "metric", "3 metrics for 2 views; give one for all, or one per view"},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric "metric(4)"; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric "metric(-1)"; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Preset: mvclust.Paper, Scale: view.Mixed + 1}, "scale", `unknown scale "scale(3)"; choose none, minmax or mixed`},
-		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Method: 3}}, "neighbor-search", `unknown search method "method(3)"; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric 4; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric -1; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Scale: view.Mixed + 1}, "scale", `unknown scale 3; choose none, minmax or mixed`},
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Method: 3}}, "neighbor-search", `unknown search method 3; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
 		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: 1.5}}, "recall", "1.5 is not between 5e-324 and 1"},
 		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: math.NaN()}}, "recall", "NaN is not between 5e-324 and 1"},
 		{mvclust.Options{Preset: mvclust.Paper, Learning: probability.Settings{Epochs: -1}}, "epochs", "-1 is not between 1 and 10000000"},

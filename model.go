@@ -226,7 +226,7 @@ func (v *ModelView) validate(samples int) error {
 	if v.Roots != nil && len(v.Roots) != samples {
 		return fmt.Errorf("view %s has %d roots for %d samples", v.Rows.Name, len(v.Roots), samples)
 	}
-	if _, err := similarity.ParseMetric(v.Metric.String()); err != nil {
+	if _, err := v.Metric.MarshalText(); err != nil {
 		return err
 	}
 	return v.Scaler.Validate(v.Rows.Dims)

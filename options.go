@@ -2,9 +2,9 @@ package mvclust
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/constraint"
@@ -95,28 +95,19 @@ const (
 	Paper
 )
 
-var presetNames = [...]string{"auto", "paper"}
+var presets = enum.Type[Preset]{Noun: "preset", Names: []string{"auto", "paper"}}
 
 // ParsePreset returns the preset named "auto" or "paper".
-func ParsePreset(name string) (Preset, error) {
-	for p, s := range presetNames {
-		if s == name {
-			return Preset(p), nil
-		}
-	}
-	return 0, fmt.Errorf("there is no preset %q; choose auto or paper", name)
-}
+func ParsePreset(name string) (Preset, error) { return presets.Parse(name) }
 
 // String returns the preset's name, as ParsePreset reads it.
-func (p Preset) String() string {
-	if p < 0 || int(p) >= len(presetNames) {
-		return fmt.Sprintf("preset(%d)", int(p))
-	}
-	return presetNames[p]
-}
+func (p Preset) String() string { return presets.String(p) }
 
-// MarshalText writes the preset's name.
-func (p Preset) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+// MarshalText writes the preset's name, and fails where it has none.
+func (p Preset) MarshalText() ([]byte, error) { return presets.Marshal(p) }
+
+// UnmarshalText reads a preset's name. It leaves *p alone where it fails.
+func (p *Preset) UnmarshalText(text []byte) error { return presets.Unmarshal(p, text) }
 
 // Learner finds the views' probability functions: P(same class | similarity).
 //
@@ -203,7 +194,7 @@ func (o Options) resolve(views, samples int) (Options, error) {
 	if o.Neighbours < 0 || o.Neighbours >= samples {
 		return bad("neighbors", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
 	}
-	if _, err := ParsePreset(o.Preset.String()); err != nil {
+	if _, err := o.Preset.MarshalText(); err != nil {
 		return bad("preset", "%v", err)
 	}
 	if o.Preset == Auto {
@@ -229,12 +220,12 @@ func (o Options) resolve(views, samples int) (Options, error) {
 		if len(o.Metrics) > 0 {
 			metrics[m] = o.Metrics[min(m, len(o.Metrics)-1)]
 		}
-		if _, err := similarity.ParseMetric(metrics[m].String()); err != nil {
+		if _, err := metrics[m].MarshalText(); err != nil {
 			return bad("metric", "%v", err)
 		}
 	}
 	o.Metrics = metrics
-	if _, err := view.ParseScale(o.Scale.String()); err != nil {
+	if _, err := o.Scale.MarshalText(); err != nil {
 		return bad("scale", "%v", err)
 	}
 	if err := option.First(o.Search.Resolve(), o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/similarity"
@@ -107,7 +108,7 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	o.known.flags(f)
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto, which decides by itself what data need, or paper, the published method")
 	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default chosen from the data, or %d with --preset paper)", mvclust.DefaultNeighbours))
-	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, cosine, l1, l2 or l3: one for all views, or one per view with commas between")
+	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, "+enum.Choices[similarity.Metric]()+": one for all views, or one per view with commas between")
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
 	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")

@@ -1,6 +1,6 @@
 package neighbour
 
-import "fmt"
+import "github.com/mvclust/mvclust/internal/enum"
 
 // Method is a way to search. Its zero value is Auto.
 type Method int
@@ -15,39 +15,16 @@ const (
 	Approximate
 )
 
-var methodNames = [...]string{"auto", "exact", "approximate"}
+var methods = enum.Type[Method]{Noun: "search method", Names: []string{"auto", "exact", "approximate"}}
 
 // ParseMethod returns the method named "auto", "exact" or "approximate".
-func ParseMethod(name string) (Method, error) {
-	for m, s := range methodNames {
-		if s == name {
-			return Method(m), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown search method %q; choose auto, exact or approximate", name)
-}
+func ParseMethod(name string) (Method, error) { return methods.Parse(name) }
 
 // String returns the method's name, as ParseMethod reads it.
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return fmt.Sprintf("method(%d)", int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return methods.String(m) }
 
 // MarshalText writes the method's name, and fails where it has none.
-func (m Method) MarshalText() ([]byte, error) {
-	if _, err := ParseMethod(m.String()); err != nil {
-		return nil, err
-	}
-	return []byte(m.String()), nil
-}
+func (m Method) MarshalText() ([]byte, error) { return methods.Marshal(m) }
 
-// UnmarshalText reads a method's name. It leaves m alone where it fails.
-func (m *Method) UnmarshalText(text []byte) error {
-	parsed, err := ParseMethod(string(text))
-	if err == nil {
-		*m = parsed
-	}
-	return err
-}
+// UnmarshalText reads a method's name. It leaves *m alone where it fails.
+func (m *Method) UnmarshalText(text []byte) error { return methods.Unmarshal(m, text) }

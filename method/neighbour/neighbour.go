@@ -45,7 +45,7 @@ const DefaultRecall = 0.97
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
-	if _, err := ParseMethod(s.Method.String()); err != nil {
+	if _, err := s.Method.MarshalText(); err != nil {
 		return option.Errorf("neighbor-search", "%v", err) //nolint:misspell // spelt as --neighbors is
 	}
 	return option.Default("recall", &s.Recall, DefaultRecall, math.SmallestNonzeroFloat64, 1)

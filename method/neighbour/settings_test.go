@@ -28,8 +28,8 @@ func TestResolve(t *testing.T) {
 		{neighbour.Settings{Recall: -0.5}, 0, "recall: -0.5 is not between 5e-324 and 1"},
 		{neighbour.Settings{Recall: math.NaN()}, 0, "recall: NaN is not between 5e-324 and 1"},
 		{neighbour.Settings{Recall: math.Inf(1)}, 0, "recall: +Inf is not between 5e-324 and 1"},
-		{neighbour.Settings{Method: 3}, 0, `neighbor-search: unknown search method "method(3)"; choose auto, exact or approximate`},   //nolint:misspell // spelt as --neighbors is
-		{neighbour.Settings{Method: -1}, 0, `neighbor-search: unknown search method "method(-1)"; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
+		{neighbour.Settings{Method: 3}, 0, `neighbor-search: unknown search method 3; choose auto, exact or approximate`},   //nolint:misspell // spelt as --neighbors is
+		{neighbour.Settings{Method: -1}, 0, `neighbor-search: unknown search method -1; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
 	} {
 		set := c.set
 		err := set.Resolve()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/probability"
@@ -38,34 +39,19 @@ const (
 	Pooled
 )
 
-var fusionNames = [...]string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}
+var fusions = enum.Type[Fusion]{Noun: "fusion", Names: []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}}
 
 // ParseFusion returns the fusion of the given name.
-func ParseFusion(name string) (Fusion, error) {
-	for f, s := range fusionNames {
-		if s == name {
-			return Fusion(f), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown fusion %q; choose symmetric, asymmetric, max, mean, min, multiply or pooled", name)
-}
+func ParseFusion(name string) (Fusion, error) { return fusions.Parse(name) }
 
 // String returns the fusion's name, as ParseFusion reads it.
-func (f Fusion) String() string {
-	if f < 0 || int(f) >= len(fusionNames) {
-		return fmt.Sprintf("fusion(%d)", int(f))
-	}
-	return fusionNames[f]
-}
+func (f Fusion) String() string { return fusions.String(f) }
 
-// MarshalText writes the fusion's name.
-func (f Fusion) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+// MarshalText writes the fusion's name, and fails where it has none.
+func (f Fusion) MarshalText() ([]byte, error) { return fusions.Marshal(f) }
 
-// UnmarshalText reads a fusion's name.
-func (f *Fusion) UnmarshalText(text []byte) (err error) {
-	*f, err = ParseFusion(string(text))
-	return err
-}
+// UnmarshalText reads a fusion's name. It leaves *f alone where it fails.
+func (f *Fusion) UnmarshalText(text []byte) error { return fusions.Unmarshal(f, text) }
 
 // Settings steer the fusion. The zero value fuses as the paper does.
 type Settings struct {
@@ -85,8 +71,8 @@ const DefaultClip = 0.02
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
-	if int(s.Fusion) < 0 || int(s.Fusion) >= len(fusionNames) {
-		return option.Errorf("fusion", "unknown %v", s.Fusion)
+	if _, err := s.Fusion.MarshalText(); err != nil {
+		return option.Errorf("fusion", "%v", err)
 	}
 	return option.Default("function-clip", &s.Clip, DefaultClip, 1e-12, 0.49)
 }

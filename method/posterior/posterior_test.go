@@ -132,8 +132,8 @@ func TestFuseKnown(t *testing.T) {
 	}
 }
 
-func fusions() (all []Fusion) {
-	for f := range fusionNames {
+func everyFusion() (all []Fusion) {
+	for f := range fusions.Names {
 		all = append(all, Fusion(f))
 	}
 	return all
@@ -141,7 +141,7 @@ func fusions() (all []Fusion) {
 
 func TestFuseAnyFusion(t *testing.T) {
 	rnd := random(2)
-	for _, fusion := range fusions() {
+	for _, fusion := range everyFusion() {
 		for range 500 {
 			p := draw(rnd)
 			got := fuse(t, fusion, p)
@@ -332,7 +332,7 @@ func TestViews(t *testing.T) {
 func TestViewsWithoutFunction(t *testing.T) {
 	model := identity(2)
 	model.Functions[1] = probability.Function{}
-	for _, fusion := range fusions() {
+	for _, fusion := range everyFusion() {
 		for _, completion := range []bool{false, true} {
 			e := estimator(t, model, Settings{Fusion: fusion, Completion: completion})
 			for w, want := range map[[2]float32]float64{{0.75, 0.5}: 0.75, {nan32, 0.5}: 0} {
@@ -494,7 +494,7 @@ func sample(t testing.TB, pairs, views int) (*probability.Model, [][]float32) {
 
 func TestPairs(t *testing.T) {
 	model, w := sample(t, 10_000, 4)
-	for _, fusion := range fusions() {
+	for _, fusion := range everyFusion() {
 		for _, completion := range []bool{false, true} {
 			e := estimator(t, model, Settings{Fusion: fusion, Completion: completion})
 			var first []float32
@@ -528,7 +528,7 @@ func TestPairs(t *testing.T) {
 // what is fused in parts is what is fused at once.
 func TestPairsOfParts(t *testing.T) {
 	model, w := sample(t, 10_000, 3)
-	for _, fusion := range fusions() {
+	for _, fusion := range everyFusion() {
 		e := estimator(t, model, Settings{Fusion: fusion, Completion: true})
 		whole, err := e.Pairs(t.Context(), w, 2, nil)
 		if err != nil {

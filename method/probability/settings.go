@@ -3,6 +3,7 @@ package probability
 import (
 	"math"
 
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/option"
 )
 
@@ -15,6 +16,20 @@ const (
 	// Direct holds Fsingle to Fmulti and to Fcross, Eq. loss_fz.
 	Direct
 )
+
+var losses = enum.Type[Loss]{Noun: "loss", Names: []string{"mixed", "direct"}}
+
+// ParseLoss returns the loss named "mixed" or "direct".
+func ParseLoss(name string) (Loss, error) { return losses.Parse(name) }
+
+// String returns the loss's name, as ParseLoss reads it.
+func (l Loss) String() string { return losses.String(l) }
+
+// MarshalText writes the loss's name, and fails where it has none.
+func (l Loss) MarshalText() ([]byte, error) { return losses.Marshal(l) }
+
+// UnmarshalText reads a loss's name. It leaves *l alone where it fails.
+func (l *Loss) UnmarshalText(text []byte) error { return losses.Unmarshal(l, text) }
 
 // Settings steer the learning. The zero value gives the defaults.
 type Settings struct {
@@ -72,8 +87,8 @@ func (s *Settings) Resolve() error {
 	if s.Segments < 0 || s.Segments > 100_000 {
 		return option.Errorf("segments", "%d is not between 1 and 100000", s.Segments)
 	}
-	if s.Loss != Mixed && s.Loss != Direct {
-		return option.Errorf("loss", "unknown %d", s.Loss)
+	if _, err := s.Loss.MarshalText(); err != nil {
+		return option.Errorf("loss", "%v", err)
 	}
 	return option.First(
 		option.Default("pairs", &s.Pairs, DefaultPairs, 1, math.MaxInt32),

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/view"
@@ -28,42 +29,19 @@ const (
 	L3
 )
 
-var metricNames = [...]string{"cosine", "l1", "l2", "l3"}
+var metrics = enum.Type[Metric]{Noun: "metric", Names: []string{"cosine", "l1", "l2", "l3"}}
 
 // ParseMetric returns the metric named "cosine", "l1", "l2" or "l3".
-func ParseMetric(name string) (Metric, error) {
-	for m, s := range metricNames {
-		if s == name {
-			return Metric(m), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown metric %q; choose cosine, l1, l2 or l3", name)
-}
+func ParseMetric(name string) (Metric, error) { return metrics.Parse(name) }
 
 // String returns the metric's name, as ParseMetric reads it.
-func (m Metric) String() string {
-	if m < 0 || int(m) >= len(metricNames) {
-		return fmt.Sprintf("metric(%d)", int(m))
-	}
-	return metricNames[m]
-}
+func (m Metric) String() string { return metrics.String(m) }
 
 // MarshalText writes the metric's name, and fails where it has none.
-func (m Metric) MarshalText() ([]byte, error) {
-	if _, err := ParseMetric(m.String()); err != nil {
-		return nil, err
-	}
-	return []byte(m.String()), nil
-}
+func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
 
-// UnmarshalText reads a metric's name. It leaves m alone where it fails.
-func (m *Metric) UnmarshalText(text []byte) error {
-	parsed, err := ParseMetric(string(text))
-	if err == nil {
-		*m = parsed
-	}
-	return err
-}
+// UnmarshalText reads a metric's name. It leaves *m alone where it fails.
+func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
 // Space is one view made ready for comparisons. The rows stay where they are in
 // the view, or are scaled to unit length under Cosine. For every metric a higher
@@ -139,7 +117,7 @@ func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space
 // unchecked is NewSpace without a look at whether the view can be used. It also returns
 // the largest absolute value, but under Cosine.
 func unchecked(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (s *Space, largest float64, err error) {
-	if _, err := ParseMetric(metric.String()); err != nil {
+	if _, err := metric.MarshalText(); err != nil {
 		return nil, 0, err
 	}
 	s = &Space{

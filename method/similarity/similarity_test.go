@@ -519,7 +519,7 @@ func TestMetricErrors(t *testing.T) {
 	}
 	v := &view.View{Samples: 2, Dims: 1, Data: []float32{1, 2}}
 	for _, m := range []similarity.Metric{-1, 4} {
-		want := fmt.Sprintf(`unknown metric "metric(%d)"; choose cosine, l1, l2 or l3`, int(m))
+		want := fmt.Sprintf(`unknown metric %d; choose cosine, l1, l2 or l3`, int(m))
 		if _, err := similarity.NewSpace(t.Context(), v, m, nil, false, 0); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}

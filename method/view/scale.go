@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
@@ -24,42 +25,19 @@ const (
 	Mixed
 )
 
-var scaleNames = [...]string{"none", "minmax", "mixed"}
+var scales = enum.Type[Scale]{Noun: "scale", Names: []string{"none", "minmax", "mixed"}}
 
 // ParseScale returns the scale named "none", "minmax" or "mixed".
-func ParseScale(name string) (Scale, error) {
-	for s, n := range scaleNames {
-		if n == name {
-			return Scale(s), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown scale %q; choose none, minmax or mixed", name)
-}
+func ParseScale(name string) (Scale, error) { return scales.Parse(name) }
 
 // String returns the scale's name, as ParseScale reads it.
-func (s Scale) String() string {
-	if s < 0 || int(s) >= len(scaleNames) {
-		return fmt.Sprintf("scale(%d)", int(s))
-	}
-	return scaleNames[s]
-}
+func (s Scale) String() string { return scales.String(s) }
 
 // MarshalText writes the scale's name, and fails where it has none.
-func (s Scale) MarshalText() ([]byte, error) {
-	if _, err := ParseScale(s.String()); err != nil {
-		return nil, err
-	}
-	return []byte(s.String()), nil
-}
+func (s Scale) MarshalText() ([]byte, error) { return scales.Marshal(s) }
 
-// UnmarshalText reads a scale's name. It leaves s alone where it fails.
-func (s *Scale) UnmarshalText(text []byte) error {
-	parsed, err := ParseScale(string(text))
-	if err == nil {
-		*s = parsed
-	}
-	return err
-}
+// UnmarshalText reads a scale's name. It leaves *s alone where it fails.
+func (s *Scale) UnmarshalText(text []byte) error { return scales.Unmarshal(s, text) }
 
 // Dims returns how many values a row of so many dimensions has once it is scaled.
 func (s Scale) Dims(dims int) int {
@@ -112,7 +90,7 @@ func (v *View) Scaled(ctx context.Context, s Scale, order []int, threads int) (*
 
 // Validate reports what keeps s from scaling views of the given dimensions.
 func (s *Scaler) Validate(dims int) error {
-	if _, err := ParseScale(s.Scale.String()); err != nil {
+	if _, err := s.Scale.MarshalText(); err != nil {
 		return err
 	}
 	if s.Scale == NoScale {
