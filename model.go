@@ -21,8 +21,9 @@ type Model struct {
 	IDs []string
 	// Views holds the views, in the order of the fit.
 	Views []ModelView
-	// Probability holds the functions of the views, and what else was learned of them.
-	Probability *probability.Model
+	// Functions holds the probability functions of the views, and what else was learned
+	// with them.
+	Functions *probability.Model
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
 	// Neighbourhoods holds the most probable neighbours of every sample, which
@@ -48,9 +49,9 @@ type ModelView struct {
 	Metric similarity.Metric
 	// Scaler scales the rows before they are compared.
 	Scaler *view.Scaler
-	// Roots holds how far apart samples are around each, as similarity.Space.Roots has
-	// it; nil where that is not looked at.
-	Roots []float32
+	// LocalScales holds the local scale of every sample, the factor that
+	// similarity.Space.Localised has for it; nil where similarities are not localised.
+	LocalScales []float32
 	// LeftOut says that the view had no say, because it agrees with the others no more
 	// than noise would.
 	LeftOut bool
@@ -83,7 +84,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	m := &Model{
 		IDs: ids,
 		// The curve and the settings of learning are of no use later.
-		Probability:    &probability.Model{Functions: r.Model.Functions, Cross: r.Model.Cross, BaseRate: r.Model.BaseRate},
+		Functions:      &probability.Model{Functions: r.Model.Functions, Cross: r.Model.Cross, BaseRate: r.Model.BaseRate},
 		Graph:          r.Graph,
 		Neighbourhoods: r.Neighbourhoods,
 		Labels:         r.Labels,
@@ -100,7 +101,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	}
 	for i, v := range views {
 		m.Views = append(m.Views, ModelView{
-			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], Roots: r.Roots[i],
+			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], LocalScales: r.Roots[i],
 			LeftOut: r.Trace.Agreement != nil && r.Trace.Agreement.LeftOut[i],
 		})
 	}
@@ -157,8 +158,8 @@ func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, e
 		if err != nil {
 			return nil, err
 		}
-		if v.Roots != nil {
-			s = s.WithRoots(v.Roots)
+		if v.LocalScales != nil {
+			s = s.WithRoots(v.LocalScales)
 		}
 		if v.LeftOut {
 			s = s.Emptied()
@@ -178,7 +179,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("there are %d ids of %d samples", len(m.IDs), n)
 	case len(m.Confidence) != n:
 		return fmt.Errorf("there are %d confidences of %d samples", len(m.Confidence), n)
-	case m.Probability == nil || m.Graph == nil:
+	case m.Functions == nil || m.Graph == nil:
 		return errors.New("the functions or the graph are missing")
 	case m.Graph.Samples() != n:
 		return fmt.Errorf("the graph has %d samples of %d", m.Graph.Samples(), n)
@@ -210,7 +211,7 @@ func (m *Model) Validate() error {
 	if err := errors.Join(s.Posterior.Resolve(), s.Refinement.Resolve(), s.Partition.Resolve()); err != nil {
 		return err
 	}
-	return m.Probability.Validate(len(m.Views))
+	return m.Functions.Validate(len(m.Views))
 }
 
 func (v *ModelView) validate(samples int) error {
@@ -223,8 +224,8 @@ func (v *ModelView) validate(samples int) error {
 	if v.Rows.Samples != samples {
 		return fmt.Errorf("view %s has %d rows for %d samples", v.Rows.Name, v.Rows.Samples, samples)
 	}
-	if v.Roots != nil && len(v.Roots) != samples {
-		return fmt.Errorf("view %s has %d roots for %d samples", v.Rows.Name, len(v.Roots), samples)
+	if v.LocalScales != nil && len(v.LocalScales) != samples {
+		return fmt.Errorf("view %s has %d local scales for %d samples", v.Rows.Name, len(v.LocalScales), samples)
 	}
 	if _, err := v.Metric.MarshalText(); err != nil {
 		return err

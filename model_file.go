@@ -46,7 +46,7 @@ type modelViewHeader struct {
 	Dims     int                  `json:"dims"`
 	Metric   similarity.Metric    `json:"metric"`
 	Scaler   *view.Scaler         `json:"scale"`
-	Local    bool                 `json:"local"` // whether there are roots
+	Local    bool                 `json:"local"` // whether there are local scales
 	LeftOut  bool                 `json:"left_out"`
 	Function probability.Function `json:"function"`
 }
@@ -85,17 +85,17 @@ func (w *ModelWriter) Finish(m *Model) error {
 	}
 	h := modelHeader{
 		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings,
-		BaseRate: m.Probability.BaseRate, IDs: m.IDs,
+		BaseRate: m.Functions.BaseRate, IDs: m.IDs,
 	}
 	if m.Settings.Posterior.Completion {
-		h.Cross = m.Probability.Cross
+		h.Cross = m.Functions.Cross
 	}
 	for i, v := range m.Views {
 		h.Views = append(h.Views, modelViewHeader{
-			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.Roots != nil, v.LeftOut, m.Probability.Functions[i],
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.Functions[i],
 		})
-		if v.Roots != nil {
-			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.Roots)}, v.Roots); err != nil {
+		if v.LocalScales != nil {
+			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.LocalScales)}, v.LocalScales); err != nil {
 				return err
 			}
 		}
@@ -317,7 +317,7 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	n := h.Samples
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings, Retired: h.Retired,
-		Probability: &probability.Model{BaseRate: h.BaseRate, Cross: h.Cross},
+		Functions: &probability.Model{BaseRate: h.BaseRate, Cross: h.Cross},
 		Labels:      integers[int](f, "labels", n),
 		Graph: &graph.Graph{
 			Offsets: integers[int](f, "graph/offsets", n+1),
@@ -337,9 +337,9 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 			return nil, fmt.Errorf("view %d has no dimensions, or no scale", i)
 		}
 		rows := f.floats(fmt.Sprintf("view%d/rows", i), n, v.Dims)
-		var roots []float32
+		var scales []float32
 		if v.Local {
-			roots = f.floats(fmt.Sprintf("view%d/roots", i), n)
+			scales = f.floats(fmt.Sprintf("view%d/roots", i), n)
 		}
 		if f.err != nil {
 			return nil, f.err
@@ -348,8 +348,8 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, roots, v.LeftOut})
-		m.Probability.Functions = append(m.Probability.Functions, v.Function)
+		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut})
+		m.Functions.Functions = append(m.Functions.Functions, v.Function)
 	}
 	if !h.Settings.Refinement.WithoutCoNeighbours {
 		if err := m.readNeighbours(f, n); err != nil {

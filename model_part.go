@@ -8,14 +8,14 @@ import (
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
-// Part is Spaces for some of the samples alone, and takes time and memory for these alone:
+// SpacesOf is Spaces for some of the samples alone, and takes time and memory for these alone:
 // sample k of its spaces is samples[k]. What two samples have for a similarity does not
 // depend on which others are asked for. The only error is the context's own, for a valid
 // model.
-func (m *Model) Part(ctx context.Context, samples []int, threads int) ([]*similarity.Space, error) {
+func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(m.Views))
 	for at, v := range m.Views {
-		rows, roots := v.part(samples)
+		rows, scales := v.part(samples)
 		scaled, err := v.Scaler.Apply(ctx, rows, threads)
 		if err != nil {
 			return nil, err
@@ -24,8 +24,8 @@ func (m *Model) Part(ctx context.Context, samples []int, threads int) ([]*simila
 		if err != nil {
 			return nil, err
 		}
-		if roots != nil {
-			s = s.WithRoots(roots)
+		if scales != nil {
+			s = s.WithRoots(scales)
 		}
 		if v.LeftOut {
 			s = s.Emptied()
@@ -35,8 +35,8 @@ func (m *Model) Part(ctx context.Context, samples []int, threads int) ([]*simila
 	return spaces, nil
 }
 
-// part copies the rows and roots of some samples.
-func (v *ModelView) part(samples []int) (rows *View, roots []float32) {
+// part copies the rows and scales of some samples.
+func (v *ModelView) part(samples []int) (rows *View, scales []float32) {
 	rows = &View{
 		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims,
 		Data: make([]float32, 0, len(samples)*v.Rows.Dims), Present: make([]bool, len(samples)),
@@ -44,11 +44,11 @@ func (v *ModelView) part(samples []int) (rows *View, roots []float32) {
 	for k, i := range samples {
 		rows.Data = append(rows.Data, v.Rows.Row(i)...)
 		rows.Present[k] = v.Rows.Has(i)
-		if v.Roots != nil {
-			roots = append(roots, v.Roots[i])
+		if v.LocalScales != nil {
+			scales = append(scales, v.LocalScales[i])
 		}
 	}
-	return rows, roots
+	return rows, scales
 }
 
 // Index returns the number of the sample that is called id, and whether there is one.

@@ -41,7 +41,7 @@ func TestModelPart(t *testing.T) {
 				if len(samples) == 3 {
 					samples[2] = samples[0] // a view in which all rows are alike is no error here
 				}
-				part, err := m.Part(t.Context(), samples, 2)
+				part, err := m.SpacesOf(t.Context(), samples, 2)
 				if err != nil {
 					t.Fatal(err)
 				}

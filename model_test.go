@@ -89,7 +89,7 @@ func TestModelRoundTrip(t *testing.T) {
 				t.Error("another file is written of what was read")
 			}
 			if !slices.Equal(got.Labels, m.Labels) || !slices.Equal(got.IDs, m.IDs) || !reflect.DeepEqual(got.Graph, m.Graph) ||
-				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Constraints, m.Constraints) || !reflect.DeepEqual(got.Probability.Functions, r.Model.Functions) ||
+				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Constraints, m.Constraints) || !reflect.DeepEqual(got.Functions.Functions, r.Model.Functions) ||
 				got.Clusters() != len(r.Sizes) || got.Samples() != views[0].Samples {
 				t.Error("something else was read than was written")
 			}
@@ -127,7 +127,7 @@ func compareModel(t *testing.T, m *mvclust.Model, r *mvclust.Result) {
 	if m.Neighbourhoods == nil || !m.Settings.Refinement.WithoutPaths || !m.Constraints.Empty() {
 		return // the neighbours' probabilities are not those of the views alone
 	}
-	fused, err := posterior.New(m.Probability, m.Settings.Posterior)
+	fused, err := posterior.New(m.Functions, m.Settings.Posterior)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +243,8 @@ func TestModelValidate(t *testing.T) {
 		"confidences": func(m *mvclust.Model) { m.Confidence = nil },
 		"label":       func(m *mvclust.Model) { m.Labels[0] = -1 },
 		"gap":         func(m *mvclust.Model) { m.Labels[0] = len(m.Labels) - 1 },
-		"functions":   func(m *mvclust.Model) { m.Probability = nil },
-		"function":    func(m *mvclust.Model) { m.Probability.Functions[0].P[0] = 2 },
+		"functions":   func(m *mvclust.Model) { m.Functions = nil },
+		"function":    func(m *mvclust.Model) { m.Functions.Functions[0].P[0] = 2 },
 		"graph":       func(m *mvclust.Model) { m.Graph.Weight[0] = -1 },
 		"one way":     func(m *mvclust.Model) { m.Graph.Weight[0] /= 2 },
 		"end":         func(m *mvclust.Model) { m.Graph.Index[0] = -4 },
@@ -252,7 +252,7 @@ func TestModelValidate(t *testing.T) {
 		"neighbours":  func(m *mvclust.Model) { m.Settings.Neighbours = 0 },
 		"row":         func(m *mvclust.Model) { m.Views[0].Rows.Present, m.Views[0].Rows.Data[0] = nil, float32(math.Inf(1)) },
 		"rows":        func(m *mvclust.Model) { m.Views[0].Rows = nil },
-		"roots":       func(m *mvclust.Model) { m.Views[0].Roots = m.Views[0].Roots[1:] },
+		"roots":       func(m *mvclust.Model) { m.Views[0].LocalScales = m.Views[0].LocalScales[1:] },
 		"constraint": func(m *mvclust.Model) {
 			m.Constraints.CannotLink = [][2]int{{0, slices.Index(m.Labels[1:], m.Labels[0]) + 1}}
 		},
@@ -276,9 +276,9 @@ func TestModelValidate(t *testing.T) {
 func FuzzReadModel(f *testing.F) {
 	_, _, m := modelOf(f, modelCases["constraints"], true)
 	m.Views = m.Views[:1]
-	m.Probability.Functions = m.Probability.Functions[:1]
-	m.Probability.BaseRate = m.Probability.BaseRate[:1]
-	m.Probability.Cross = nil
+	m.Functions.Functions = m.Functions.Functions[:1]
+	m.Functions.BaseRate = m.Functions.BaseRate[:1]
+	m.Functions.Cross = nil
 	f.Add(modelFile(f, m))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))

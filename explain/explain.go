@@ -31,7 +31,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 			return nil, fmt.Errorf("view %s has no rows any more; read the model from its file, or do not let the fit consume the views", v.Rows.Name)
 		}
 	}
-	fused, err := posterior.New(m.Probability, m.Settings.Posterior)
+	fused, err := posterior.New(m.Functions, m.Settings.Posterior)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (x *Explainer) ask(ctx context.Context, pairs [][2]int) ([]words, error) {
 			}
 		}
 	}
-	spaces, err := x.m.Part(ctx, samples, x.threads)
+	spaces, err := x.m.SpacesOf(ctx, samples, x.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (x *Explainer) ask(ctx context.Context, pairs [][2]int) ([]words, error) {
 
 // has reports, by view and sample, which of the samples can be compared in it.
 func (x *Explainer) has(ctx context.Context, samples ...int) ([][]bool, error) {
-	spaces, err := x.m.Part(ctx, samples, x.threads)
+	spaces, err := x.m.SpacesOf(ctx, samples, x.threads)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func TestLogOddsAddUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		estimator, err := posterior.New(m.Probability, m.Settings.Posterior)
+		estimator, err := posterior.New(m.Functions, m.Settings.Posterior)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ type linker struct {
 func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space, threads int) (*linker, error) {
 	l := &linker{m: m, spaces: spaces, numbers: m.Numbers()}
 	var err error
-	if l.estimator, err = posterior.New(m.Probability, m.Settings.Posterior); err != nil {
+	if l.estimator, err = posterior.New(m.Functions, m.Settings.Posterior); err != nil {
 		return nil, err
 	}
 	for _, s := range spaces {
@@ -70,7 +70,7 @@ type newcomers struct {
 	count   int
 	queries []*similarity.Queries // by view; nil where none has it
 	found   []*neighbour.Found
-	roots   [][]float32 // by view and newcomer
+	scales  [][]float32 // by view and newcomer: the local scales
 }
 
 // approach finds the nearest samples of newcomers in every view, and how far these are.
@@ -79,7 +79,7 @@ type newcomers struct {
 func (l *linker) approach(ctx context.Context, views []*view.View, count int, self []int32, threads int) (*newcomers, error) {
 	c := &newcomers{
 		count: count, queries: make([]*similarity.Queries, len(views)),
-		found: make([]*neighbour.Found, len(views)), roots: make([][]float32, len(views)),
+		found: make([]*neighbour.Found, len(views)), scales: make([][]float32, len(views)),
 	}
 	for m, v := range views {
 		if v == nil || l.m.Views[m].LeftOut {
@@ -95,10 +95,10 @@ func (l *linker) approach(ctx context.Context, views []*view.View, count int, se
 		if c.found[m], err = l.indexes[m].Search(ctx, c.queries[m], self, threads, nil); err != nil {
 			return nil, err
 		}
-		c.roots[m] = make([]float32, count)
+		c.scales[m] = make([]float32, count)
 		for i := range count {
 			_, similarities := c.found[m].Of(i)
-			c.roots[m][i] = l.spaces[m].Root(similarities)
+			c.scales[m][i] = l.spaces[m].Root(similarities)
 		}
 	}
 	return c, nil
@@ -225,7 +225,7 @@ func (w *walker) compare(c *newcomers, i, m int) {
 	for e, t := range w.some {
 		alike[t] = w.values[e]
 	}
-	w.spaces[m].Localise(alike, c.roots[m][i], w.candidates)
+	w.spaces[m].Localise(alike, c.scales[m][i], w.candidates)
 }
 
 // walk makes links of the probabilities: over paths, and over common neighbours, as the

@@ -270,7 +270,7 @@ func (p *Predictor) typicality(w *walker, c *newcomers, i, label int) float64 {
 			if c.queries[m] == nil || !c.queries[m].Has(i) {
 				return math.NaN()
 			}
-			return float64(c.roots[m][i])
+			return float64(c.scales[m][i])
 		})
 	}
 	return p.typical.share(support, near)

@@ -17,7 +17,7 @@ type typical struct {
 
 func newTypical(m *mvclust.Model) *typical {
 	t := &typical{m: m}
-	local := m.Neighbourhoods != nil && slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.Roots != nil && !v.LeftOut })
+	local := m.Neighbourhoods != nil && slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.LocalScales != nil && !v.LeftOut })
 	n := m.Samples()
 	support, near := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -87,7 +87,7 @@ func (t *typical) supportOf(i int) float64 {
 // nearOf returns how near a sample of the model is to its neighbours.
 func (t *typical) nearOf(i int) float64 {
 	index, _ := t.m.Neighbourhoods.Of(i)
-	return t.nearness(index, func(m int) float64 { return float64(t.m.Views[m].Roots[i]) })
+	return t.nearness(index, func(m int) float64 { return float64(t.m.Views[m].LocalScales[i]) })
 }
 
 // surrounding is how many of the most probable neighbours tell what is near.
@@ -101,13 +101,13 @@ func (t *typical) nearness(neighbours []int32, root func(m int) float64) float64
 	neighbours = neighbours[:min(len(neighbours), surrounding)]
 	sum, views := 0.0, 0.0
 	for m, v := range t.m.Views {
-		if v.Roots == nil || v.LeftOut {
+		if v.LocalScales == nil || v.LeftOut {
 			continue
 		}
 		own := root(m)
 		ratio, count := 0.0, 0.0
 		for _, j := range neighbours {
-			if theirs := float64(v.Roots[j]); own > 0 && theirs > 0 {
+			if theirs := float64(v.LocalScales[j]); own > 0 && theirs > 0 {
 				ratio += 2 * math.Log(own/theirs)
 				count++
 			}

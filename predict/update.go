@@ -96,8 +96,8 @@ func enlarged(m *mvclust.Model, views []*view.View, ids []string, count int) (*m
 	for i := range next.Views {
 		v := &next.Views[i]
 		v.Rows = joined(v.Rows, views[i], count)
-		if v.Roots != nil {
-			v.Roots = slices.Concat(v.Roots, make([]float32, count))
+		if v.LocalScales != nil {
+			v.LocalScales = slices.Concat(v.LocalScales, make([]float32, count))
 		}
 	}
 	if m.IDs == nil && ids == nil {
@@ -163,16 +163,16 @@ func (u *update) link(views []*view.View, tick func(int)) error {
 		return err
 	}
 	for m := range u.next.Views {
-		roots := u.next.Views[m].Roots
-		if roots == nil || c.roots[m] == nil {
+		scales := u.next.Views[m].LocalScales
+		if scales == nil || c.scales[m] == nil {
 			continue
 		}
 		for i := range u.count {
 			if c.queries[m].Has(i) {
-				roots[n+i] = c.roots[m][i]
+				scales[n+i] = c.scales[m][i]
 			}
 		}
-		l.spaces[m] = spaces[m].WithRoots(roots)
+		l.spaces[m] = spaces[m].WithRoots(scales)
 	}
 	walkers := l.walkers(u.threads)
 	err = parallel.Blocks(u.ctx, u.threads, u.count, 64, func(worker, lo, hi int) {
