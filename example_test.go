@@ -98,7 +98,7 @@ func Example_functions() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for m, f := range result.Model.Functions {
+	for m, f := range result.Functions.ByView {
 		fmt.Printf("%s: P(same class) is %.1f at cosine -0.5 and %.1f at cosine 1\n", set.Views[m].Name, f.At(-0.5), f.At(1))
 	}
 	// Output:
@@ -114,8 +114,8 @@ func ExampleLearner() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ranks := func(_ context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Model, error) {
-		model := &probability.Model{}
+	ranks := func(_ context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Functions, error) {
+		model := &probability.Functions{}
 		for _, w := range similarities {
 			known := slices.DeleteFunc(slices.Clone(w), func(x float32) bool { return x != x })
 			slices.Sort(known)
@@ -126,7 +126,7 @@ func ExampleLearner() {
 					f.X, f.P = append(f.X, x), append(f.P, float64(percent)/100)
 				}
 			}
-			model.Functions = append(model.Functions, f)
+			model.ByView = append(model.ByView, f)
 		}
 		return model, nil
 	}
@@ -155,7 +155,7 @@ func Example_stages() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lists, err := neighbour.Search(ctx, space, neighbour.Settings{Neighbours: 100}, 0, nil)
+	lists, err := neighbour.Search(ctx, space, 100, 0, neighbour.Settings{}, 0, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

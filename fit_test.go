@@ -207,8 +207,8 @@ func TestResult(t *testing.T) {
 	if !slices.Equal(stages, allStages) {
 		t.Errorf("the stages are %v", stages)
 	}
-	if len(got.Model.Functions) != 3 || len(got.Model.Curve) != got.Options.Learning.Epochs+1 {
-		t.Errorf("%d functions after %d epochs", len(got.Model.Functions), len(got.Model.Curve)-1)
+	if len(got.Functions.ByView) != 3 || len(got.Functions.Curve) != got.Options.Learning.Epochs+1 {
+		t.Errorf("%d functions after %d epochs", len(got.Functions.ByView), len(got.Functions.Curve)-1)
 	}
 }
 
@@ -238,14 +238,14 @@ func TestStages(t *testing.T) {
 		var err error
 		spaces[m], err = similarity.NewSpace(t.Context(), v, similarity.Cosine, nil, false, 0)
 		must(err)
-		lists[m], err = neighbour.Search(t.Context(), spaces[m], neighbour.Settings{Neighbours: opt.Candidates}, 1, nil)
+		lists[m], err = neighbour.Search(t.Context(), spaces[m], opt.Candidates, 0, neighbour.Settings{}, 1, nil)
 		must(err)
 	}
 	walk, err := neighbour.Walk(t.Context(), lists, 2)
 	must(err)
 	for m := range lists {
-		spaces[m] = spaces[m].Renumber(walk)
-		lists[m], err = lists[m].Renumber(t.Context(), walk, 1)
+		spaces[m] = spaces[m].Gather(walk)
+		lists[m], err = lists[m].Gather(t.Context(), walk, 1)
 		must(err)
 	}
 	pairs, err := pair.Union(t.Context(), lists, 1)
@@ -269,7 +269,7 @@ func TestStages(t *testing.T) {
 		must(err)
 		numbered, err := refined.Renumber(t.Context(), walk, 1)
 		must(err)
-		if got.Trace.Pairs != pairs.Len() || !reflect.DeepEqual(got.Model, model) || !reflect.DeepEqual(got.Graph, numbered) {
+		if got.Trace.Pairs != pairs.Len() || !reflect.DeepEqual(got.Functions, model) || !reflect.DeepEqual(got.Graph, numbered) {
 			t.Errorf("%+v: Fit finds %d pairs and %d edges, its stages %d and %d, or they weigh them otherwise", opt.Refinement, got.Trace.Pairs, got.Trace.Edges, pairs.Len(), refined.Edges())
 		}
 		labels, confidence := make([]int, len(walk)), make([]float64, len(walk))
@@ -321,7 +321,7 @@ func TestResolvedOptions(t *testing.T) {
 		Neighbours: mvclust.DefaultNeighbours,
 		Candidates: 80,
 		Metrics:    []similarity.Metric{similarity.Cosine, similarity.Cosine},
-		Search:     neighbour.Settings{Neighbours: 80, Recall: neighbour.DefaultRecall, Seed: 9},
+		Search:     neighbour.Settings{Recall: neighbour.DefaultRecall},
 		Learning: probability.Settings{
 			Segments: got.Learning.Segments, // depends on the number of pairs
 			Pairs:    probability.DefaultPairs, Lambda: probability.DefaultLambda,
@@ -359,7 +359,7 @@ func TestResolvedOptions(t *testing.T) {
 	few := fit(t, set.Views, mvclust.Options{
 		Preset:     mvclust.Paper,
 		Neighbours: 60, Refinement: refine.Settings{Neighbours: 5}, Threads: math.MaxInt32,
-		Search: neighbour.Settings{Neighbours: 5, Method: neighbour.Exact, Recall: 0.5, Seed: 5},
+		Search: neighbour.Settings{Method: neighbour.Exact, Recall: 0.5},
 	}).Options
 	if few.Candidates != 199 {
 		t.Errorf("%d candidates for 200 samples", few.Candidates)
@@ -367,7 +367,7 @@ func TestResolvedOptions(t *testing.T) {
 	if few.Refinement.Neighbours != 60 {
 		t.Errorf("co-neighbour propagation looks at %d neighbours, want 60", few.Refinement.Neighbours)
 	}
-	if want := (neighbour.Settings{Neighbours: 199, Method: neighbour.Exact, Recall: 0.5}); few.Search != want {
+	if want := (neighbour.Settings{Method: neighbour.Exact, Recall: 0.5}); few.Search != want {
 		t.Errorf("the search is %+v, want %+v", few.Search, want)
 	}
 	if few.Threads != 200 {

@@ -27,7 +27,7 @@ func TestLearnerLearns(t *testing.T) {
 			Posterior:  posterior.Settings{Fusion: posterior.Asymmetric, Completion: true},
 		}
 		want := timeless(fit(t, set.Views, opt))
-		opt.Learner = func(ctx context.Context, all [][2]int32, w [][]float32) (*probability.Model, error) {
+		opt.Learner = func(ctx context.Context, all [][2]int32, w [][]float32) (*probability.Functions, error) {
 			if len(all) <= 500 {
 				t.Errorf("%d pairs are too few to choose from", len(all))
 			}
@@ -72,7 +72,7 @@ func TestLearnerPairs(t *testing.T) {
 		spaces[m] = s
 	}
 	known := 0
-	opt.Learner = func(_ context.Context, pairs [][2]int32, w [][]float32) (*probability.Model, error) {
+	opt.Learner = func(_ context.Context, pairs [][2]int32, w [][]float32) (*probability.Functions, error) {
 		known = len(pairs)
 		seen := map[[2]int32]bool{}
 		for k, p := range pairs {
@@ -97,17 +97,19 @@ func TestLearnerPairs(t *testing.T) {
 }
 
 // line is a model of one straight line for all views.
-func line(views int) *probability.Model {
-	model := &probability.Model{}
+func line(views int) *probability.Functions {
+	model := &probability.Functions{}
 	for range views {
-		model.Functions = append(model.Functions, probability.Function{X: []float64{-1, 1}, P: []float64{0, 1}})
+		model.ByView = append(model.ByView, probability.Function{X: []float64{-1, 1}, P: []float64{0, 1}})
 	}
 	return model
 }
 
 // constant is a Learner that has learned that line beforehand.
 func constant(views int) mvclust.Learner {
-	return func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) { return line(views), nil }
+	return func(context.Context, [][2]int32, [][]float32) (*probability.Functions, error) {
+		return line(views), nil
+	}
 }
 
 func TestLearnerModels(t *testing.T) {
@@ -117,27 +119,27 @@ func TestLearnerModels(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		set   posterior.Settings
-		model *probability.Model
+		model *probability.Functions
 		want  string
 	}{
 		{"functions alone", posterior.Settings{}, line(2), ""},
 		{"none", posterior.Settings{}, nil, "learner: it returned no model and no error; return one of them"},
 		{"a view short", posterior.Settings{}, line(1), "learner: the model has 1 functions for 2 views; give one per view"},
 		{"no base rates", asymmetric, line(2), "learner: the model has no base rates, which the asymmetric fusion needs; give one per view, or choose another fusion"},
-		{"base rates", asymmetric, &probability.Model{Functions: line(2).Functions, BaseRate: []float64{0.2, 0.3}}, ""},
+		{"base rates", asymmetric, &probability.Functions{ByView: line(2).ByView, BaseRate: []float64{0.2, 0.3}}, ""},
 		{"no cross functions", completion, line(2), "learner: the model has no cross functions, which completion needs; give them, or do without completion"},
-		{"cross functions", completion, &probability.Model{Functions: line(2).Functions, Cross: [][]*probability.Function{{nil, nil}, {nil, nil}}}, ""},
-		{"improbable", posterior.Settings{}, &probability.Model{Functions: line(2).Functions, BaseRate: []float64{0.2, math.NaN()}}, "learner: the base rate of view 1 is NaN; it is a probability, between 0 and 1"},
+		{"cross functions", completion, &probability.Functions{ByView: line(2).ByView, Cross: [][]*probability.Function{{nil, nil}, {nil, nil}}}, ""},
+		{"improbable", posterior.Settings{}, &probability.Functions{ByView: line(2).ByView, BaseRate: []float64{0.2, math.NaN()}}, "learner: the base rate of view 1 is NaN; it is a probability, between 0 and 1"},
 	} {
 		got, err := mvclust.Fit(t.Context(), set.Views, mvclust.Options{
 			Preset:    mvclust.Paper,
 			Posterior: c.set,
-			Learner: func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) {
+			Learner: func(context.Context, [][2]int32, [][]float32) (*probability.Functions, error) {
 				return c.model, nil
 			},
 		})
 		switch of, ok := errors.AsType[*mvclust.OptionError](err); {
-		case c.want == "" && (err != nil || got.Model != c.model):
+		case c.want == "" && (err != nil || got.Functions != c.model):
 			t.Errorf("%s: %v", c.name, err)
 		case c.want != "" && (!ok || got != nil || of.Error() != c.want):
 			t.Errorf("%s: got  %v\nwant %s", c.name, err, c.want)
@@ -153,8 +155,8 @@ func TestLearnerErrors(t *testing.T) {
 		learner mvclust.Learner
 		want    error
 	}{
-		{func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) { return line(2), own }, own},
-		{func(context.Context, [][2]int32, [][]float32) (*probability.Model, error) {
+		{func(context.Context, [][2]int32, [][]float32) (*probability.Functions, error) { return line(2), own }, own},
+		{func(context.Context, [][2]int32, [][]float32) (*probability.Functions, error) {
 			cancel()
 			return line(2), nil
 		}, context.Canceled},

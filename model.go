@@ -23,7 +23,7 @@ type Model struct {
 	Views []ModelView
 	// Functions holds the probability functions of the views, and what else was learned
 	// with them.
-	Functions *probability.Model
+	Functions *probability.Functions
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
 	// Neighbourhoods holds the most probable neighbours of every sample, which
@@ -84,7 +84,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	m := &Model{
 		IDs: ids,
 		// The curve and the settings of learning are of no use later.
-		Functions:      &probability.Model{Functions: r.Model.Functions, Cross: r.Model.Cross, BaseRate: r.Model.BaseRate},
+		Functions:      &probability.Functions{ByView: r.Functions.ByView, Cross: r.Functions.Cross, BaseRate: r.Functions.BaseRate},
 		Graph:          r.Graph,
 		Neighbourhoods: r.Neighbourhoods,
 		Labels:         r.Labels,
@@ -101,7 +101,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	}
 	for i, v := range views {
 		m.Views = append(m.Views, ModelView{
-			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], LocalScales: r.Roots[i],
+			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], LocalScales: r.LocalScales[i],
 			LeftOut: r.Trace.Agreement != nil && r.Trace.Agreement.LeftOut[i],
 		})
 	}
@@ -159,7 +159,7 @@ func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, e
 			return nil, err
 		}
 		if v.LocalScales != nil {
-			s = s.WithRoots(v.LocalScales)
+			s = s.WithLocalScales(v.LocalScales)
 		}
 		if v.LeftOut {
 			s = s.Emptied()

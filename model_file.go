@@ -92,7 +92,7 @@ func (w *ModelWriter) Finish(m *Model) error {
 	}
 	for i, v := range m.Views {
 		h.Views = append(h.Views, modelViewHeader{
-			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.Functions[i],
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i],
 		})
 		if v.LocalScales != nil {
 			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.LocalScales)}, v.LocalScales); err != nil {
@@ -317,8 +317,8 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	n := h.Samples
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings, Retired: h.Retired,
-		Functions: &probability.Model{BaseRate: h.BaseRate, Cross: h.Cross},
-		Labels:      integers[int](f, "labels", n),
+		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
+		Labels:    integers[int](f, "labels", n),
 		Graph: &graph.Graph{
 			Offsets: integers[int](f, "graph/offsets", n+1),
 			Index:   integers[int32](f, "graph/index", -1),
@@ -349,7 +349,7 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 			return nil, err
 		}
 		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut})
-		m.Functions.Functions = append(m.Functions.Functions, v.Function)
+		m.Functions.ByView = append(m.Functions.ByView, v.Function)
 	}
 	if !h.Settings.Refinement.WithoutCoNeighbours {
 		if err := m.readNeighbours(f, n); err != nil {

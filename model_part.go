@@ -25,7 +25,7 @@ func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*si
 			return nil, err
 		}
 		if scales != nil {
-			s = s.WithRoots(scales)
+			s = s.WithLocalScales(scales)
 		}
 		if v.LeftOut {
 			s = s.Emptied()

@@ -89,7 +89,7 @@ func TestModelRoundTrip(t *testing.T) {
 				t.Error("another file is written of what was read")
 			}
 			if !slices.Equal(got.Labels, m.Labels) || !slices.Equal(got.IDs, m.IDs) || !reflect.DeepEqual(got.Graph, m.Graph) ||
-				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Constraints, m.Constraints) || !reflect.DeepEqual(got.Functions.Functions, r.Model.Functions) ||
+				!reflect.DeepEqual(got.Settings, m.Settings) || !reflect.DeepEqual(got.Constraints, m.Constraints) || !reflect.DeepEqual(got.Functions.ByView, r.Functions.ByView) ||
 				got.Clusters() != len(r.Sizes) || got.Samples() != views[0].Samples {
 				t.Error("something else was read than was written")
 			}
@@ -244,7 +244,7 @@ func TestModelValidate(t *testing.T) {
 		"label":       func(m *mvclust.Model) { m.Labels[0] = -1 },
 		"gap":         func(m *mvclust.Model) { m.Labels[0] = len(m.Labels) - 1 },
 		"functions":   func(m *mvclust.Model) { m.Functions = nil },
-		"function":    func(m *mvclust.Model) { m.Functions.Functions[0].P[0] = 2 },
+		"function":    func(m *mvclust.Model) { m.Functions.ByView[0].P[0] = 2 },
 		"graph":       func(m *mvclust.Model) { m.Graph.Weight[0] = -1 },
 		"one way":     func(m *mvclust.Model) { m.Graph.Weight[0] /= 2 },
 		"end":         func(m *mvclust.Model) { m.Graph.Index[0] = -4 },
@@ -276,7 +276,7 @@ func TestModelValidate(t *testing.T) {
 func FuzzReadModel(f *testing.F) {
 	_, _, m := modelOf(f, modelCases["constraints"], true)
 	m.Views = m.Views[:1]
-	m.Functions.Functions = m.Functions.Functions[:1]
+	m.Functions.ByView = m.Functions.ByView[:1]
 	m.Functions.BaseRate = m.Functions.BaseRate[:1]
 	m.Functions.Cross = nil
 	f.Add(modelFile(f, m))

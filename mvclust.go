@@ -45,6 +45,7 @@ import (
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -79,17 +80,18 @@ type Result struct {
 	Confidence []float64
 	// Sizes holds the number of samples of every cluster.
 	Sizes []int
-	// Model holds the learned probability functions and the learning curve.
-	Model *probability.Model
+	// Functions holds the learned probability functions and the learning curve.
+	Functions *probability.Functions
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
 	// Neighbourhoods holds the K most probable neighbours of every sample, which
 	// co-neighbour propagation compared; nil where it is left out.
 	Neighbourhoods *refine.Neighbourhoods
-	// Scalers holds, by view, what rows were scaled with, and Roots how far apart samples
-	// are around each, as similarity.Space.Roots has it; nil where that is not looked at.
-	Scalers []*view.Scaler
-	Roots   [][]float32
+	// Scalers holds, by view, what rows were scaled with, and LocalScales what their
+	// distances were multiplied by, as similarity.Space.LocalScales has it; nil where
+	// similarities are not localised.
+	Scalers     []*view.Scaler
+	LocalScales [][]float32
 	// Options are the options of the run, with all defaults filled in.
 	Options Options
 	// Trace tells what every stage did.
@@ -203,8 +205,8 @@ type run struct {
 	costs costs
 	trace Trace
 
-	scalers []*view.Scaler
-	roots   [][]float32 // in the numbers of the views
+	scalers     []*view.Scaler
+	localScales [][]float32 // in the numbers of the views
 }
 
 func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
@@ -365,7 +367,7 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	err := r.stage(StageNeighbours, total, func(progress func(int)) error {
 		before := 0
 		for m, s := range spaces {
-			l, err := neighbour.Search(r.ctx, s, r.opt.Search, r.opt.Threads, func(done int) { progress(before + done) })
+			l, err := neighbour.Search(r.ctx, s, r.opt.Candidates, r.opt.Seed, r.opt.Search, r.opt.Threads, func(done int) { progress(before + done) })
 			if err != nil {
 				return err
 			}
@@ -393,7 +395,7 @@ func (r *run) compareViews(lists []*neighbour.Lists, spaces []*similarity.Space)
 	for m, out := range found.LeftOut {
 		if out {
 			spaces[m] = spaces[m].Emptied()
-			lists[m] = &neighbour.Lists{Offsets: make([]int, len(r.order)+1), Search: lists[m].Search}
+			lists[m] = lists[m].Emptied()
 		}
 	}
 	return nil
@@ -422,8 +424,8 @@ func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
 		return err
 	}
 	for m := range lists {
-		spaces[m] = spaces[m].Renumber(walk)
-		if lists[m], err = lists[m].Renumber(r.ctx, walk, r.opt.Threads); err != nil {
+		spaces[m] = spaces[m].Gather(walk)
+		if lists[m], err = lists[m].Gather(r.ctx, walk, r.opt.Threads); err != nil {
 			return err
 		}
 		if !r.opt.Local {
@@ -433,28 +435,22 @@ func (r *run) walk(lists []*neighbour.Lists, spaces []*similarity.Space) error {
 			return err
 		}
 	}
-	order := make([]int, len(walk))
-	for i, from := range walk {
-		order[i] = r.order[from]
-	}
+	order := sparse.Permutation(sparse.Gather(walk, r.order))
 	r.order = order
-	r.roots = make([][]float32, len(spaces))
+	r.localScales = make([][]float32, len(spaces))
 	for m, s := range spaces {
-		if roots := s.Roots(); roots != nil {
-			r.roots[m] = make([]float32, len(roots))
-			for i, sample := range order {
-				r.roots[m][sample] = roots[i]
-			}
+		if scales := s.LocalScales(); scales != nil {
+			r.localScales[m] = sparse.Scatter(order, scales)
 		}
 	}
 	return nil
 }
 
-func (r *run) learn(pairs *pair.Set, spaces []*similarity.Space) (*probability.Model, error) {
+func (r *run) learn(pairs *pair.Set, spaces []*similarity.Space) (*probability.Functions, error) {
 	if r.opt.Learner != nil {
 		return r.askLearner(pairs, spaces)
 	}
-	var model *probability.Model
+	var model *probability.Functions
 	err := r.stage(StageLearn, r.opt.Learning.Epochs, func(progress func(int)) error {
 		similarities, err := pairs.Thin(r.opt.Learning.Pairs).Similarities(r.ctx, spaces, r.opt.Threads, nil)
 		if err != nil {
@@ -472,8 +468,8 @@ func (r *run) learn(pairs *pair.Set, spaces []*similarity.Space) (*probability.M
 }
 
 // askLearner has the caller's Learner in the place of probability.Learn.
-func (r *run) askLearner(pairs *pair.Set, spaces []*similarity.Space) (*probability.Model, error) {
-	var model *probability.Model
+func (r *run) askLearner(pairs *pair.Set, spaces []*similarity.Space) (*probability.Functions, error) {
+	var model *probability.Functions
 	err := r.stage(StageLearn, 1, func(func(int)) error {
 		similarities, err := pairs.Similarities(r.ctx, spaces, r.opt.Threads, nil)
 		if err != nil {
@@ -502,7 +498,7 @@ func (r *run) numbered(pairs *pair.Set) [][2]int32 {
 }
 
 // checkModel reports, as an *OptionError, a model that the later stages cannot use.
-func (r *run) checkModel(model *probability.Model) error {
+func (r *run) checkModel(model *probability.Functions) error {
 	problem := ""
 	if model == nil {
 		problem = "it returned no model and no error; return one of them"
@@ -523,7 +519,7 @@ func (r *run) checkModel(model *probability.Model) error {
 // against all, whose similarities are never held all at once.
 func atATime(samples int) int { return max(1<<20, 4*samples) }
 
-func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similarity.Space) (*graph.Graph, error) {
+func (r *run) fuse(model *probability.Functions, pairs *pair.Set, spaces []*similarity.Space) (*graph.Graph, error) {
 	var fused *graph.Graph
 	err := r.stage(StageFuse, pairs.Len(), func(progress func(int)) error {
 		estimator, err := posterior.New(model, r.opt.Posterior)
@@ -532,7 +528,7 @@ func (r *run) fuse(model *probability.Model, pairs *pair.Set, spaces []*similari
 		}
 		p, said := make([]float32, 0, pairs.Len()), newEvidence(len(spaces), pairs.Len())
 		for lo, hi := 0, 0; lo < pairs.Samples(); lo = hi {
-			for hi = lo + 1; hi < pairs.Samples() && pairs.Offsets[hi]-pairs.Offsets[lo] < atATime(pairs.Samples()); {
+			for hi = lo + 1; hi < pairs.Samples() && pairs.Partners.Offsets[hi]-pairs.Partners.Offsets[lo] < atATime(pairs.Samples()); {
 				hi++
 			}
 			similarities, err := pairs.Part(lo, hi).Similarities(r.ctx, spaces, r.opt.Threads, nil)
@@ -638,7 +634,7 @@ func (r *run) partition(refined *graph.Graph) (*partition.Result, error) {
 
 // result numbers everything as the views do. All sums are formed before: what
 // they come to depends, in the last bit, on the order.
-func (r *run) result(model *probability.Model, found *clustering) (*Result, error) {
+func (r *run) result(model *probability.Functions, found *clustering) (*Result, error) {
 	n := len(r.order)
 	numbered, err := found.refined.Renumber(r.ctx, r.order, r.opt.Threads)
 	if err != nil {
@@ -651,13 +647,13 @@ func (r *run) result(model *probability.Model, found *clustering) (*Result, erro
 		}
 	}
 	result := &Result{
-		Labels:     make([]int, n),
-		Confidence: make([]float64, n),
-		Model:      model,
-		Graph:      numbered,
-		Options:    r.opt,
-		Scalers:    r.scalers,
-		Roots:      r.roots,
+		Labels:      make([]int, n),
+		Confidence:  make([]float64, n),
+		Functions:   model,
+		Graph:       numbered,
+		Options:     r.opt,
+		Scalers:     r.scalers,
+		LocalScales: r.localScales,
 
 		Neighbourhoods: near,
 	}

@@ -43,8 +43,7 @@ type Options struct {
 	// Metrics holds the similarity measure of every view, or one for all. nil
 	// stands for cosine.
 	Metrics []similarity.Metric
-	// Search steers how the nearest neighbours are found. Fit sets its Neighbours to
-	// Candidates and its Seed to Seed.
+	// Search steers how the nearest neighbours are found.
 	Search neighbour.Settings
 	// Learning steers how the probability functions are learned. Under Auto they are
 	// the quantiles that learning starts from.
@@ -114,9 +113,9 @@ func (p *Preset) UnmarshalText(text []byte) error { return presets.Unmarshal(p, 
 // pairs holds the two samples of every pair that is looked at, numbered as in the
 // views, the lower first; the pairs are in no particular order. similarities holds, by
 // view and pair, how alike the two are, and NaN where one of them lacks the view; it
-// must not be changed. The model must pass probability.Model.Validate, and have base
+// must not be changed. The model must pass probability.Functions.Validate, and have base
 // rates for posterior.Asymmetric and cross functions for completion.
-type Learner func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Model, error)
+type Learner func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Functions, error)
 
 // DefaultNeighbours is the number of neighbours under Paper where none is asked for.
 const DefaultNeighbours = 20
@@ -210,7 +209,6 @@ func (o Options) resolve(views, samples int) (Options, error) {
 		return bad("candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
 	}
 	o.Refinement.Neighbours = max(1, o.Neighbours)
-	o.Search.Neighbours, o.Search.Seed = o.Candidates, o.Seed
 	o.Threads = min(parallel.Threads(o.Threads), samples) // more would find no work
 	if n := len(o.Metrics); n > 1 && n != views {
 		return bad("metric", "%d metrics for %d views; give one for all, or one per view", n, views)

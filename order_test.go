@@ -116,7 +116,7 @@ func checkSampleOrder(t *testing.T, views []*mvclust.View, opt mvclust.Options) 
 		if !reflect.DeepEqual(renumbered, two.Graph) {
 			t.Error("the graphs differ")
 		}
-		if !reflect.DeepEqual(one.Model, two.Model) || !reflect.DeepEqual(one.Trace.Sweeps, two.Trace.Sweeps) {
+		if !reflect.DeepEqual(one.Functions, two.Functions) || !reflect.DeepEqual(one.Trace.Sweeps, two.Trace.Sweeps) {
 			t.Error("the models or the sweeps differ")
 		}
 	}
@@ -144,8 +144,8 @@ func TestViewOrder(t *testing.T) {
 			}
 		}
 		for m, from := range order {
-			for i, p := range got.Model.Functions[m].P {
-				if math.Abs(p-want.Model.Functions[from].P[i]) > 1e-9 {
+			for i, p := range got.Functions.ByView[m].P {
+				if math.Abs(p-want.Functions.ByView[from].P[i]) > 1e-9 {
 					t.Fatalf("views %v: another function is learned for %s", order, views[m].Name)
 				}
 			}
@@ -166,7 +166,7 @@ func TestTwoViews(t *testing.T) {
 			t.Error("the graphs or the sweeps differ")
 		}
 		for m := range views {
-			if !reflect.DeepEqual(one.Model.Functions[m], two.Model.Functions[1-m]) {
+			if !reflect.DeepEqual(one.Functions.ByView[m], two.Functions.ByView[1-m]) {
 				t.Errorf("another function is learned for view %d", m)
 			}
 		}

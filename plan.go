@@ -41,7 +41,7 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 		default:
 			rows += size
 		}
-		search = max(search, o.Search.Footprint(samples, d))
+		search = max(search, o.Search.Footprint(samples, d, o.Candidates))
 	}
 	rows += largest
 	neighbours := (views-1)*list + search
@@ -87,7 +87,7 @@ func estimate(opt Options, views []*View) costs {
 		pairs += 0.7 * float64(count) * float64(min(opt.Candidates, count))
 		dims := opt.scale(opt.Metrics[m]).Dims(v.Dims)
 		rows += float64(count) * float64(dims)
-		search += opt.Search.Cost(count, dims)
+		search += opt.Search.Cost(count, dims, opt.Candidates)
 	}
 	trained := min(pairs, float64(opt.Learning.Pairs)) * float64(len(views))
 	// The larger the run, the less of what it reads is in the caches.

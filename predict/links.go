@@ -34,7 +34,7 @@ func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space
 		return nil, err
 	}
 	for _, s := range spaces {
-		x, err := neighbour.NewIndex(ctx, s, neighbour.Settings{Neighbours: m.Settings.Candidates, Seed: m.Settings.Seed}, threads)
+		x, err := neighbour.NewIndex(ctx, s, m.Settings.Candidates, m.Settings.Seed, neighbour.Settings{}, threads)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (l *linker) approach(ctx context.Context, views []*view.View, count int, se
 		c.scales[m] = make([]float32, count)
 		for i := range count {
 			_, similarities := c.found[m].Of(i)
-			c.scales[m][i] = l.spaces[m].Root(similarities)
+			c.scales[m][i] = l.spaces[m].LocalScale(similarities)
 		}
 	}
 	return c, nil

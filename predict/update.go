@@ -172,7 +172,7 @@ func (u *update) link(views []*view.View, tick func(int)) error {
 				scales[n+i] = c.scales[m][i]
 			}
 		}
-		l.spaces[m] = spaces[m].WithRoots(scales)
+		l.spaces[m] = spaces[m].WithLocalScales(scales)
 	}
 	walkers := l.walkers(u.threads)
 	err = parallel.Blocks(u.ctx, u.threads, u.count, 64, func(worker, lo, hi int) {

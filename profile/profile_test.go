@@ -12,6 +12,7 @@ import (
 
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // link is an edge of a test graph.
@@ -24,13 +25,13 @@ type link struct {
 func graphOf(t testing.TB, n int, links []link) *graph.Graph {
 	t.Helper()
 	slices.SortFunc(links, func(x, y link) int { return int(x.a-y.a)*n + int(x.b-y.b) })
-	set := &pair.Set{Offsets: make([]int, n+1)}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, n+1)}}
 	var weight []float32
 	for _, l := range links {
-		set.Second = append(set.Second, l.b)
+		set.Partners.Values = append(set.Partners.Values, l.b)
 		weight = append(weight, l.p)
 		for p := l.a + 1; int(p) <= n; p++ {
-			set.Offsets[p]++
+			set.Partners.Offsets[p]++
 		}
 	}
 	g, err := graph.FromPairs(context.Background(), set, weight, 1)

@@ -146,7 +146,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 		r.Mean += c / float64(r.Samples)
 	}
 	r.Views = views(result, opt.Views)
-	r.Learning = Learning{result.Model.Curve, result.Model.Kept}
+	r.Learning = Learning{result.Functions.Curve, result.Functions.Kept}
 	if len(trace.Tried) > 0 {
 		r.Choice = &Choice{trace.Tried, trace.Chosen}
 	}
@@ -181,7 +181,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 
 // check reports options that are not about the result.
 func (o *Options) check(result *mvclust.Result) error {
-	if result == nil || result.Graph == nil || result.Model == nil || len(result.Labels) == 0 {
+	if result == nil || result.Graph == nil || result.Functions == nil || len(result.Labels) == 0 {
 		return errors.New("there is no result to report on; pass what mvclust.Fit returns")
 	}
 	n := len(result.Labels)
@@ -199,8 +199,8 @@ func (o *Options) check(result *mvclust.Result) error {
 			return fmt.Errorf("sample %d (counted from 0) is of class %d, where there are names for %d; give every class a name", i, c, len(o.Classes))
 		}
 	}
-	if o.Views != nil && len(o.Views) != len(result.Model.Functions) {
-		return fmt.Errorf("there are %d views for a result of %d; give those that were clustered, or none", len(o.Views), len(result.Model.Functions))
+	if o.Views != nil && len(o.Views) != len(result.Functions.ByView) {
+		return fmt.Errorf("there are %d views for a result of %d; give those that were clustered, or none", len(o.Views), len(result.Functions.ByView))
 	}
 	for m, v := range o.Views {
 		if v == nil || v.Samples != n || v.Present != nil && len(v.Present) != n {
@@ -230,9 +230,9 @@ func settings(o *mvclust.Options) []Fact {
 // views says what is known of each view.
 func views(result *mvclust.Result, from []*mvclust.View) []View {
 	trace := &result.Trace
-	out := make([]View, len(result.Model.Functions))
+	out := make([]View, len(result.Functions.ByView))
 	for m := range out {
-		v := View{Name: fmt.Sprint("view ", m), Present: -1, Function: result.Model.Functions[m]}
+		v := View{Name: fmt.Sprint("view ", m), Present: -1, Function: result.Functions.ByView[m]}
 		if from != nil {
 			v.Name, v.Dims, v.Present = from[m].Name, from[m].Dims, from[m].Count()
 		}

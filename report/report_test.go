@@ -134,8 +134,8 @@ func TestPaperPreset(t *testing.T) {
 
 // A model of somebody else's making has functions, and need not have more.
 func TestLearner(t *testing.T) {
-	_, result := fitted(t, small, mvclust.Options{Preset: mvclust.Paper, Learner: func(_ context.Context, _ [][2]int32, _ [][]float32) (*probability.Model, error) {
-		return &probability.Model{Functions: []probability.Function{{X: []float64{-1, 1}, P: []float64{0, 1}}, {}}}, nil
+	_, result := fitted(t, small, mvclust.Options{Preset: mvclust.Paper, Learner: func(_ context.Context, _ [][2]int32, _ [][]float32) (*probability.Functions, error) {
+		return &probability.Functions{ByView: []probability.Function{{X: []float64{-1, 1}, P: []float64{0, 1}}, {}}}, nil
 	}})
 	page := written(t, made(t, result, Options{}))
 	if !strings.Contains(page, "no epoch was learned") || !strings.Contains(page, "It has no pairs.") {

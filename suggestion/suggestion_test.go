@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/synth"
 )
@@ -209,16 +210,16 @@ func TestPlanted(t *testing.T) {
 // linked returns the graph of n samples whose pairs have the weights given.
 func linked(t testing.TB, n int, weight func(i, j int) float32) *graph.Graph {
 	t.Helper()
-	set := &pair.Set{Offsets: []int{0}}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0}}}
 	var w []float32
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if p := weight(i, j); p > 0 {
-				set.Second = append(set.Second, int32(j))
+				set.Partners.Values = append(set.Partners.Values, int32(j))
 				w = append(w, p)
 			}
 		}
-		set.Offsets = append(set.Offsets, len(set.Second))
+		set.Partners.Offsets = append(set.Partners.Offsets, len(set.Partners.Values))
 	}
 	g, err := graph.FromPairs(t.Context(), set, w, 1)
 	if err != nil {

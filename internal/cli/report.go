@@ -167,7 +167,7 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 		if r.Inputs.Views[m].LeftOut {
 			r.Notes = append(r.Notes, v.Name+": the other views agree with this one hardly more than with noise, so it has no say; leave it out of the command, or mend it")
 		}
-		r.Functions = append(r.Functions, viewFunction{v.Name, result.Model.Functions[m], result.Model.BaseRate[m], trace.Similarities[m]})
+		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
 		if n := trace.Zero[m]; n > 0 {
 			which := fmt.Sprint("row ", trace.FirstZero[m])
 			if set.IDs != nil {
@@ -188,8 +188,8 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 	for _, s := range trace.Stages {
 		r.Stages = append(r.Stages, stageReport{string(s.Stage), s.Duration.Seconds()})
 	}
-	curve := result.Model.Curve
-	r.Learning = learnReport{len(curve) - 1, result.Model.Kept, curve[0].Total, curve[result.Model.Kept].Total, curve}
+	curve := result.Functions.Curve
+	r.Learning = learnReport{len(curve) - 1, result.Functions.Kept, curve[0].Total, curve[result.Functions.Kept].Total, curve}
 	r.Partition.Sweeps = trace.Sweeps
 	for _, s := range trace.Sweeps {
 		r.Partition.Moves += s.Moves

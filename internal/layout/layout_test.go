@@ -14,21 +14,22 @@ import (
 	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // build returns the graph of n samples with the links that has gives a weight.
 func build(t testing.TB, n int, has func(i, j int) float32) *graph.Graph {
 	t.Helper()
-	set := &pair.Set{Offsets: make([]int, n+1)}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, n+1)}}
 	var weight []float32
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if w := has(i, j); w > 0 {
-				set.Second = append(set.Second, int32(j))
+				set.Partners.Values = append(set.Partners.Values, int32(j))
 				weight = append(weight, w)
 			}
 		}
-		set.Offsets[i+1] = len(set.Second)
+		set.Partners.Offsets[i+1] = len(set.Partners.Values)
 	}
 	g, err := graph.FromPairs(context.Background(), set, weight, 1)
 	if err != nil {

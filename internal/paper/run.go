@@ -23,6 +23,7 @@ import (
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
 )
@@ -140,7 +141,7 @@ func (d *data) fit(ctx context.Context, r *Run, views []*mvclust.View, opt mvclu
 	if err != nil {
 		return nil, err
 	}
-	m := result.Model
+	m := result.Functions
 	if m.Curve != nil {
 		r.Loss, r.Epoch = &m.Curve[m.Kept], m.Kept
 	}
@@ -152,7 +153,7 @@ func (d *data) fit(ctx context.Context, r *Run, views []*mvclust.View, opt mvclu
 
 // calibrate returns a learner that fits the functions of labelled samples.
 func calibrate(set probability.Settings, labels func(view int) []int) mvclust.Learner {
-	return func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Model, error) {
+	return func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Functions, error) {
 		same := func(view, pair int) bool {
 			l := labels(view)
 			return l[pairs[pair][0]] == l[pairs[pair][1]]
@@ -217,7 +218,7 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 	n := len(d.labels)
 	order := random.Perm(n) // sample i becomes number order[i]
 	partners := make([][]int32, n)
-	opt.Learner = func(_ context.Context, pairs [][2]int32, _ [][]float32) (*probability.Model, error) {
+	opt.Learner = func(_ context.Context, pairs [][2]int32, _ [][]float32) (*probability.Functions, error) {
 		for _, p := range pairs {
 			a, b := int32(order[p[0]]), int32(order[p[1]])
 			partners[min(a, b)] = append(partners[min(a, b)], max(a, b))
@@ -231,7 +232,7 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 	for i, l := range d.labels {
 		class[order[i]] = l
 	}
-	set := &pair.Set{Offsets: make([]int, 1, n+1)}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	var weight []float32
 	for a, row := range partners {
 		slices.Sort(row)
@@ -242,8 +243,8 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 			}
 			weight = append(weight, w)
 		}
-		set.Second = append(set.Second, row...)
-		set.Offsets = append(set.Offsets, len(set.Second))
+		set.Partners.Values = append(set.Partners.Values, row...)
+		set.Partners.Offsets = append(set.Partners.Offsets, len(set.Partners.Values))
 	}
 	opt.Refinement.Neighbours = opt.Neighbours
 	truth, err := graph.FromPairs(ctx, set, weight, opt.Threads)
@@ -269,13 +270,13 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 const points = 100
 
 // detail returns a part of the curves of a model.
-func detail(m *probability.Model) *Detail {
+func detail(m *probability.Functions) *Detail {
 	d := &Detail{}
 	for _, at := range spaced(len(m.Curve)) {
 		d.Epochs = append(d.Epochs, float64(at))
 		d.Losses = append(d.Losses, round(m.Curve[at].Total))
 	}
-	for _, f := range m.Functions {
+	for _, f := range m.ByView {
 		var part probability.Function
 		for _, at := range spaced(len(f.X)) {
 			part.X, part.P = append(part.X, round(f.X[at])), append(part.P, round(f.P[at]))

@@ -57,7 +57,7 @@ func search(ctx context.Context, v *view.View, k int, by neighbour.Method, threa
 	if err != nil {
 		return nil, err
 	}
-	return neighbour.Search(ctx, s, neighbour.Settings{Neighbours: k, Method: by}, threads, nil)
+	return neighbour.Search(ctx, s, k, 0, neighbour.Settings{Method: by}, threads, nil)
 }
 
 // timedSearch is search with the seconds that it took, from the view to the lists.
@@ -193,10 +193,10 @@ func shared(l *neighbour.Lists, of func(i int, mark func(j int32))) float64 {
 			}
 		}
 	}
-	if len(l.Index) == 0 {
+	if len(l.Values) == 0 {
 		return 1
 	}
-	return round(float64(common) / float64(len(l.Index)))
+	return round(float64(common) / float64(len(l.Values)))
 }
 
 // crossing compares exact and approximate search at rising sizes.

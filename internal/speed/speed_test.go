@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -73,7 +74,7 @@ func TestCrossingPoint(t *testing.T) {
 // The share of common neighbours, with a list of faiss that has the row itself, and
 // fewer than were asked for.
 func TestAgreement(t *testing.T) {
-	l := &neighbour.Lists{Offsets: []int{0, 2, 4, 6}, Index: []int32{1, 2, 0, 2, 0, 1}}
+	l := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: []int{0, 2, 4, 6}, Values: []int32{1, 2, 0, 2, 0, 1}}}
 	file := filepath.Join(t.TempDir(), "found")
 	theirs := []int64{0, 1, 2, 0, 1, -1, 2, -1, -1}
 	if err := create(file, func(w io.Writer) error { return binary.Write(w, binary.LittleEndian, theirs) }); err != nil {
@@ -82,7 +83,7 @@ func TestAgreement(t *testing.T) {
 	if got, err := agreement(l, file); err != nil || got != 0.5 {
 		t.Errorf("%v and error %v, want 0.5", got, err)
 	}
-	if got := shared(&neighbour.Lists{Offsets: []int{0, 0}}, func(int, func(int32)) {}); got != 1 {
+	if got := shared(&neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: []int{0, 0}}}, func(int, func(int32)) {}); got != 1 {
 		t.Errorf("no neighbours: %v, want 1", got)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
-	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Report tells how far views agree.
@@ -79,7 +79,7 @@ func compare(ctx context.Context, space *similarity.Space, lists *neighbour.List
 	near, far := make([]float32, nearest), make([]float32, others)
 	drawn := make([]int32, others)
 	for t := 0; t < n && ctx.Err() == nil; t++ {
-		i := space.Sample(pair.Spaced(t, n, space.Count()))
+		i := space.Sample(sparse.Spaced(t, n, space.Count()))
 		list := lists.Of(i)
 		list = list[:min(len(list), nearest)]
 		if len(list) > 0 {

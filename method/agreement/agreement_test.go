@@ -26,7 +26,7 @@ func prepare(t testing.TB, views []*view.View) ([]*similarity.Space, []*neighbou
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: 20}, 0, nil)
+		l, err := neighbour.Search(t.Context(), s, 20, 0, neighbour.Settings{}, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // The pairs (0, 1), (0, 2) and (1, 3), each with the probability that its
 // samples belong together.
 func ExampleFromPairs() {
-	pairs := &pair.Set{Offsets: []int{0, 2, 3, 3, 3}, Second: []int32{1, 2, 3}}
+	pairs := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0, 2, 3, 3, 3}, Values: []int32{1, 2, 3}}}
 	g, err := graph.FromPairs(context.Background(), pairs, []float32{0.9, 0.2, 0.7}, 0)
 	if err != nil {
 		fmt.Println(err)
@@ -31,7 +32,7 @@ func ExampleFromPairs() {
 // Sample 0 becomes 2, sample 1 becomes 0, and sample 2 becomes 1.
 func ExampleGraph_Renumber() {
 	ctx := context.Background()
-	pairs := &pair.Set{Offsets: []int{0, 1, 1, 1}, Second: []int32{1}}
+	pairs := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0, 1, 1, 1}, Values: []int32{1}}}
 	g, err := graph.FromPairs(ctx, pairs, []float32{0.9}, 0)
 	if err != nil {
 		fmt.Println(err)

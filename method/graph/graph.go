@@ -80,7 +80,7 @@ func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int
 	// row q itself adds its higher ones.
 	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
 		for p := 0; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
-			row, from := set.Of(p), set.Offsets[p]
+			row, from := set.Of(p), set.Partners.Offsets[p]
 			if p >= lo {
 				at := fill[p]
 				copy(g.Index[at:], row)

@@ -13,6 +13,7 @@ import (
 	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // edges holds the weight of every edge from its lower to its higher end.
@@ -47,31 +48,31 @@ func renumber(t testing.TB, g *graph.Graph, order []int, threads int) *graph.Gra
 // randomPairs makes weighted pairs of n samples, each present with the given
 // probability, and holds the same in a map.
 func randomPairs(random *rand.Rand, n int, density float64) (*pair.Set, []float32, edges) {
-	set, want := &pair.Set{Offsets: make([]int, 1, n+1)}, edges{}
+	set, want := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}, edges{}
 	var weight []float32
 	for p := range n {
 		for q := p + 1; q < n; q++ {
 			if random.Float64() < density {
 				w := random.Float32()
-				set.Second, weight = append(set.Second, int32(q)), append(weight, w)
+				set.Partners.Values, weight = append(set.Partners.Values, int32(q)), append(weight, w)
 				want[[2]int{p, q}] = w
 			}
 		}
-		set.Offsets = append(set.Offsets, len(set.Second))
+		set.Partners.Offsets = append(set.Partners.Offsets, len(set.Partners.Values))
 	}
 	return set, weight, want
 }
 
 // local makes pairs of n samples, each with a tenth of the next ten times degree.
 func local(random *rand.Rand, n, degree int) *pair.Set {
-	set := &pair.Set{Offsets: make([]int, 1, n+1)}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	for p := range n {
 		for q := p + 1; q <= min(p+10*degree, n-1); q++ {
 			if random.IntN(10) == 0 {
-				set.Second = append(set.Second, int32(q))
+				set.Partners.Values = append(set.Partners.Values, int32(q))
 			}
 		}
-		set.Offsets = append(set.Offsets, len(set.Second))
+		set.Partners.Offsets = append(set.Partners.Offsets, len(set.Partners.Values))
 	}
 	return set
 }
@@ -106,11 +107,11 @@ func TestFromPairs(t *testing.T) {
 	for n := range 40 {
 		for _, density := range []float64{0, 0.1, 0.5, 1} {
 			set, weight, want := randomPairs(random, n, density)
-			pairs, weights := slices.Clone(set.Second), slices.Clone(weight)
+			pairs, weights := slices.Clone(set.Partners.Values), slices.Clone(weight)
 			for _, threads := range manyThreads {
 				check(t, fromPairs(t, set, weight, threads), n, want)
 			}
-			if !slices.Equal(set.Second, pairs) || !slices.Equal(weight, weights) {
+			if !slices.Equal(set.Partners.Values, pairs) || !slices.Equal(weight, weights) {
 				t.Fatal("the pairs or their weights were changed")
 			}
 		}
@@ -118,7 +119,7 @@ func TestFromPairs(t *testing.T) {
 }
 
 func TestZeroWeight(t *testing.T) {
-	set := &pair.Set{Offsets: []int{0, 1, 1, 1}, Second: []int32{2}}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0, 1, 1, 1}, Values: []int32{2}}}
 	for _, weight := range [][]float32{{0}, nil} {
 		g := fromPairs(t, set, weight, 2)
 		if w, ok := g.Between(2, 0); w != 0 || !ok {
@@ -146,7 +147,8 @@ func TestEmpty(t *testing.T) {
 	if zero.Samples() != 0 || zero.Edges() != 0 || renumber(t, zero, nil, 2).Samples() != 0 {
 		t.Errorf("the zero value has %d samples", zero.Samples())
 	}
-	for _, set := range []*pair.Set{{}, {Offsets: []int{0}}, {Offsets: []int{0, 0, 0, 0}}} {
+	for _, offsets := range [][]int{nil, {0}, {0, 0, 0, 0}} {
+		set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: offsets}}
 		for _, threads := range manyThreads {
 			g := fromPairs(t, set, nil, threads)
 			check(t, g, set.Samples(), nil)
@@ -201,8 +203,8 @@ func TestThreads(t *testing.T) {
 				g    *graph.Graph
 				i, j int
 			}{{one, p, int(q)}, {one, int(q), p}, {moved, order[p], order[q]}, {moved, order[q], order[p]}} {
-				if w, ok := at.g.Between(at.i, at.j); !ok || w != weight[set.Offsets[p]+k] {
-					t.Fatalf("between %d and %d: %v, %t; want %v", at.i, at.j, w, ok, weight[set.Offsets[p]+k])
+				if w, ok := at.g.Between(at.i, at.j); !ok || w != weight[set.Partners.Offsets[p]+k] {
+					t.Fatalf("between %d and %d: %v, %t; want %v", at.i, at.j, w, ok, weight[set.Partners.Offsets[p]+k])
 				}
 			}
 		}

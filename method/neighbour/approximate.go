@@ -18,16 +18,16 @@ const (
 	leastRows = 2000  // that are worth the bother
 )
 
-// approximates says whether to search n rows approximately. Few rows make no cells, and
+// approximates says whether to search n rows approximately for k neighbours each. Few rows make no cells, and
 // long lists take most of the rows in any case.
-func (s Settings) approximates(n int) bool {
+func (s Settings) approximates(n, k int) bool {
 	switch s.Method {
 	case Exact:
 		return false
 	case Approximate:
-		return n >= leastRows && n/8 >= s.Neighbours
+		return n >= leastRows && n/8 >= k
 	}
-	return n >= autoRows && n/300 >= s.Neighbours
+	return n >= autoRows && n/300 >= k
 }
 
 // autoRows is how many rows Auto searches approximately. On samples of classes that
@@ -58,7 +58,7 @@ func cellCount(n int) int { return int(3 * math.Sqrt(float64(n))) }
 // and where all that would take as long, to an exact search.
 func (f *finder) approximate() error {
 	n := f.rows.count()
-	random := rand.New(rand.NewPCG(f.settings.Seed, searchStream))
+	random := rand.New(rand.NewPCG(f.seed, searchStream))
 	report := &f.lists.Search
 	*report = Report{Method: Approximate, Checked: min(checked, n), Cells: cellCount(n)}
 	f.meter.expect(approximateWork(float64(n), float64(f.k), float64(report.Cells), float64(report.Checked), foreseenShare))

@@ -32,17 +32,17 @@ func classView(random *rand.Rand, n, dims, classes int, missing float64) *view.V
 }
 
 // found searches approximately and checks that the lists are whole and in order.
-func found(t *testing.T, s *similarity.Space, settings neighbour.Settings, threads int) *neighbour.Lists {
+func found(t *testing.T, s *similarity.Space, k int, seed uint64, settings neighbour.Settings, threads int) *neighbour.Lists {
 	t.Helper()
 	settings.Method = neighbour.Approximate
-	l, err := neighbour.Search(t.Context(), s, settings, threads, nil)
+	l, err := neighbour.Search(t.Context(), s, k, seed, settings, threads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := make([]int, s.Samples)
 	for i := range s.Samples {
 		of := l.Of(i)
-		if want := min(settings.Neighbours, s.Count()-1); s.Has(i) && len(of) != want || !s.Has(i) && len(of) > 0 {
+		if want := min(k, s.Count()-1); s.Has(i) && len(of) != want || !s.Has(i) && len(of) > 0 {
 			t.Fatalf("sample %d has %d neighbours, want %d", i, len(of), want)
 		}
 		var last float32
@@ -66,12 +66,12 @@ func recall(s *similarity.Space, exact, l *neighbour.Lists) float64 {
 	hits := 0
 	for i := range s.Samples {
 		for _, j := range l.Of(i) {
-			if last := exact.Index[l.Offsets[i+1]-1]; s.Similarity(i, int(j)) >= s.Similarity(i, int(last)) {
+			if last := exact.Values[l.Offsets[i+1]-1]; s.Similarity(i, int(j)) >= s.Similarity(i, int(last)) {
 				hits++
 			}
 		}
 	}
-	return float64(hits) / float64(len(l.Index))
+	return float64(hits) / float64(len(l.Values))
 }
 
 func TestApproximate(t *testing.T) {
@@ -80,7 +80,7 @@ func TestApproximate(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(m)))
 			s := newSpace(t, classView(random, 6000, 8, 60, 0.2), m, random.Perm(6000))
 			for _, k := range []int{5, 30} {
-				l := found(t, s, neighbour.Settings{Neighbours: k, Seed: 1}, 2)
+				l := found(t, s, k, 1, neighbour.Settings{}, 2)
 				r := l.Search
 				if r.Method != neighbour.Approximate || r.Recall < neighbour.DefaultRecall || r.Checked < 200 || r.Cells == 0 || r.Probes == 0 {
 					t.Errorf("k=%d: %+v", k, r)
@@ -96,11 +96,10 @@ func TestApproximate(t *testing.T) {
 func TestApproximateThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	s := newSpace(t, classView(random, 5000, 6, 50, 0.1), similarity.Cosine, nil)
-	settings := neighbour.Settings{Neighbours: 12, Seed: 3}
-	want := found(t, s, settings, 1)
+	want := found(t, s, 12, 3, neighbour.Settings{}, 1)
 	for _, threads := range []int{0, 2, 5} {
-		got := found(t, s, settings, threads)
-		if got.Search != want.Search || !slices.Equal(got.Index, want.Index) {
+		got := found(t, s, 12, 3, neighbour.Settings{}, threads)
+		if got.Search != want.Search || !slices.Equal(got.Values, want.Values) {
 			t.Errorf("%d threads: %+v, one: %+v", threads, got.Search, want.Search)
 		}
 	}
@@ -112,13 +111,13 @@ func TestRecallWanted(t *testing.T) {
 	s := newSpace(t, classView(rand.New(rand.NewPCG(3, 3)), 5000, 8, 50, 0), similarity.L2, nil)
 	last := 0
 	for _, wanted := range []float64{0.5, 0.9, 0.97} {
-		r := found(t, s, neighbour.Settings{Neighbours: 10, Recall: wanted}, 2).Search
+		r := found(t, s, 10, 0, neighbour.Settings{Recall: wanted}, 2).Search
 		if r.Recall < wanted || r.Probes <= last {
 			t.Errorf("recall %v: %+v after %d probes", wanted, r, last)
 		}
 		last = r.Probes
 	}
-	l := found(t, s, neighbour.Settings{Neighbours: 10, Recall: 1}, 2)
+	l := found(t, s, 10, 0, neighbour.Settings{Recall: 1}, 2)
 	if want := (neighbour.Report{Method: neighbour.Exact, Recall: 1, Cells: l.Search.Cells, Widened: 1}); l.Search != want || l.Search.Cells == 0 {
 		t.Errorf("recall 1: %+v", l.Search)
 	}
@@ -128,11 +127,11 @@ func TestRecallWanted(t *testing.T) {
 func TestHard(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	s := newSpace(t, newView(random, 2500, 64, 0, random.Float32), similarity.L2, nil)
-	l, exact := found(t, s, neighbour.Settings{Neighbours: 10}, 2), search(t, s, 10, 2)
+	l, exact := found(t, s, 10, 0, neighbour.Settings{}, 2), search(t, s, 10, 2)
 	if l.Search.Method != neighbour.Exact || l.Search.Widened == 0 || l.Search.Recall != 1 || l.Search.Checked != 0 {
 		t.Errorf("%+v", l.Search)
 	}
-	if !slices.Equal(l.Index, exact.Index) {
+	if !slices.Equal(l.Values, exact.Values) {
 		t.Error("the lists differ from those of an exact search")
 	}
 }
@@ -142,8 +141,8 @@ func TestFew(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for _, c := range []struct{ n, k int }{{2, 1}, {100, 5}, {1999, 5}, {2100, 300}} {
 		s := newSpace(t, normalView(random, c.n, 3, 0), similarity.Cosine, nil)
-		l, exact := found(t, s, neighbour.Settings{Neighbours: c.k}, 2), search(t, s, c.k, 2)
-		if l.Search != (neighbour.Report{Method: neighbour.Exact, Recall: 1}) || !slices.Equal(l.Index, exact.Index) {
+		l, exact := found(t, s, c.k, 0, neighbour.Settings{}, 2), search(t, s, c.k, 2)
+		if l.Search != (neighbour.Report{Method: neighbour.Exact, Recall: 1}) || !slices.Equal(l.Values, exact.Values) {
 			t.Errorf("%d samples, %d neighbours: %+v", c.n, c.k, l.Search)
 		}
 	}
@@ -156,7 +155,7 @@ func TestEqualRows(t *testing.T) {
 		for _, m := range []similarity.Metric{similarity.Cosine, similarity.L2} {
 			random := rand.New(rand.NewPCG(6, uint64(m)))
 			s := newSpace(t, gridView(random, n, 3, 2, 0.1), m, nil)
-			l := found(t, s, neighbour.Settings{Neighbours: 10}, 2)
+			l := found(t, s, 10, 0, neighbour.Settings{}, 2)
 			if r := recall(s, search(t, s, 10, 2), l); r < 0.99 || l.Search.Recall < 0.99 {
 				t.Errorf("%v, %d samples: recall %v, said to be %v", m, n, r, l.Search.Recall)
 			}
@@ -170,7 +169,7 @@ func TestApproximateProgress(t *testing.T) {
 	for _, v := range []*view.View{easy, hard} {
 		s := newSpace(t, v, similarity.L2, nil)
 		last, calls := 0, 0
-		_, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: 10, Method: neighbour.Approximate}, 3, func(done int) {
+		_, err := neighbour.Search(t.Context(), s, 10, 0, neighbour.Settings{Method: neighbour.Approximate}, 3, func(done int) {
 			if done <= last {
 				t.Errorf("progress went from %d to %d", last, done)
 			}
@@ -188,7 +187,7 @@ func TestApproximateCancel(t *testing.T) {
 	s := newSpace(t, classView(rand.New(rand.NewPCG(8, 8)), 2500, 4, 50, 0), similarity.Cosine, nil)
 	for n := 0; ; n += 1 + n/3 {
 		ctx := lapse.After(t.Context(), n)
-		l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 5, Method: neighbour.Approximate}, 2, nil)
+		l, err := neighbour.Search(ctx, s, 5, 0, neighbour.Settings{Method: neighbour.Approximate}, 2, nil)
 		if err == nil {
 			if n < 100 {
 				t.Errorf("the context was asked %d times in all", n)
@@ -206,7 +205,7 @@ func TestAuto(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for n, want := range map[int]neighbour.Method{5000: neighbour.Exact, 31000: neighbour.Approximate} {
 		s := newSpace(t, classView(random, n, 4, 300, 0), similarity.Cosine, nil)
-		l, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: 5}, 2, nil)
+		l, err := neighbour.Search(t.Context(), s, 5, 0, neighbour.Settings{}, 2, nil)
 		if err != nil || l.Search.Method != want || l.Search.Recall < neighbour.DefaultRecall {
 			t.Errorf("%d samples: %+v, %v", n, l.Search, err)
 		}
@@ -246,7 +245,7 @@ func BenchmarkApproximate(b *testing.B) {
 			var l *neighbour.Lists
 			for b.Loop() {
 				var err error
-				if l, err = neighbour.Search(b.Context(), s, neighbour.Settings{Neighbours: 20, Method: method}, 2, nil); err != nil {
+				if l, err = neighbour.Search(b.Context(), s, 20, 0, neighbour.Settings{Method: method}, 2, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

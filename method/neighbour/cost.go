@@ -2,16 +2,17 @@ package neighbour
 
 import "github.com/mvclust/mvclust/internal/kernel"
 
-// Footprint returns how many bytes Search holds at most beside the rows, its result
-// included.
-func (s Settings) Footprint(rows, dims int) int64 {
-	n, k := int64(rows), int64(min(s.Neighbours, rows))
-	bytes := n * (14*k + 320) // most of it in the bank
-	if s.approximates(rows) {
+// Footprint returns how many bytes Search for k neighbours holds at most beside the rows,
+// its result included.
+func (s Settings) Footprint(rows, dims, k int) int64 {
+	k = min(k, rows)
+	n, k64 := int64(rows), int64(k)
+	bytes := n * (14*k64 + 320) // most of it in the bank
+	if s.approximates(rows, k) {
 		// An exact search may be the end of it. Before, the rows are packed by cell, in
 		// whole panels, or narrow ones are there twice.
 		cells := int64(cellCount(rows))
-		bytes = max(bytes, n*(4*k+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k)
+		bytes = max(bytes, n*(4*k64+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k64)
 	}
 	return bytes
 }
@@ -23,12 +24,13 @@ const (
 	foreseenShare  = 0.6
 )
 
-// Cost estimates the time of Search, in nanoseconds on two processors.
-func (s Settings) Cost(rows, dims int) float64 {
-	n, k := float64(rows), float64(min(s.Neighbours, rows))
-	work := n*n/2 + ranking*n*k
-	if s.approximates(rows) {
-		work = approximateWork(n, k, float64(cellCount(rows)), checked, foreseenShare)
+// Cost estimates the time of Search for k neighbours, in nanoseconds on two processors.
+func (s Settings) Cost(rows, dims, k int) float64 {
+	k = min(k, rows)
+	n, each := float64(rows), float64(k)
+	work := n*n/2 + ranking*n*each
+	if s.approximates(rows, k) {
+		work = approximateWork(n, each, float64(cellCount(rows)), checked, foreseenShare)
 	}
 	scale := max(0.5, float64(dims)/128)
 	if kernel.Best().Name == "go" {

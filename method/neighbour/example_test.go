@@ -22,7 +22,7 @@ func ExampleSearch() {
 		fmt.Println(err)
 		return
 	}
-	lists, err := neighbour.Search(context.Background(), s, neighbour.Settings{Neighbours: 2}, 0, nil)
+	lists, err := neighbour.Search(context.Background(), s, 2, 0, neighbour.Settings{}, 0, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

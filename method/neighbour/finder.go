@@ -16,6 +16,7 @@ type finder struct {
 	ctx      context.Context
 	space    *similarity.Space
 	settings Settings
+	seed     uint64
 	threads  int
 	meter    *meter
 
@@ -39,23 +40,24 @@ type lane struct {
 	tried        stamps
 }
 
-func newFinder(ctx context.Context, s *similarity.Space, settings Settings, threads int, progress func(done int)) *finder {
+func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) *finder {
 	n := s.Count()
 	f := &finder{
-		ctx: ctx, space: s, settings: settings, threads: parallel.Threads(threads),
+		ctx: ctx, space: s, settings: settings, seed: seed, threads: parallel.Threads(threads),
 		meter:  newMeter(n, progress),
 		kernel: kernel.Best(), sum: sums[s.Metric()],
-		k:     max(0, min(settings.Neighbours, n-1)),
-		lists: &Lists{Offsets: make([]int, s.Samples+1), Search: Report{Method: Exact, Recall: 1}},
+		k:     max(0, min(k, n-1)),
+		lists: &Lists{Search: Report{Method: Exact, Recall: 1}},
 	}
 	f.lanes = make([]lane, min(f.threads, n))
+	f.lists.Offsets = make([]int, s.Samples+1)
 	for i := range s.Samples {
 		f.lists.Offsets[i+1] = f.lists.Offsets[i]
 		if s.Has(i) {
 			f.lists.Offsets[i+1] += f.k
 		}
 	}
-	f.lists.Index = make([]int32, n*f.k)
+	f.lists.Values = make([]int32, n*f.k)
 	numbers, index := make([]int32, n), make([]int32, n)
 	for r := range numbers {
 		numbers[r], index[r] = int32(r), s.Slot(s.Sample(r))
@@ -71,7 +73,7 @@ var sums = [...]kernel.Sum{
 }
 
 func (f *finder) search() error {
-	if f.settings.approximates(f.rows.count()) {
+	if f.settings.approximates(f.rows.count(), f.k) {
 		return f.approximate()
 	}
 	return f.exact()
@@ -190,6 +192,6 @@ func (f *finder) first(keys []key) []key {
 func (f *finder) write(r int, keys []key) {
 	at := f.lists.Offsets[f.space.Sample(r)]
 	for t, k := range keys {
-		f.lists.Index[at+t] = k.id()
+		f.lists.Values[at+t] = k.id()
 	}
 }

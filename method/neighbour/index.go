@@ -45,8 +45,8 @@ func (f *Found) Of(i int) (index []int32, similarity []float32) {
 // indexed is how many rows make up for the time that it takes to put them into cells.
 const indexed = 10_000
 
-// NewIndex prepares the search among the samples of a space for as many neighbours as
-// Settings say, or as there are other samples. Rows are packed once and, where there are
+// NewIndex prepares the search among the samples of a space for k neighbours, or as many as
+// there are other samples. Rows are packed once and, where there are
 // 10,000 or more and they lie in parts, put into cells, of which a row is then compared
 // with as many as Settings.Recall takes: Report tells what share of the true neighbours
 // samples of the space found. Exact compares with all rows in any case.
@@ -54,16 +54,16 @@ const indexed = 10_000
 // It takes as much memory as the rows once more, or less where they can be narrowed.
 // threads of 0 or less stands for all usable processors; the index is the same for any
 // number. The only errors are those of Settings.Resolve and the context's own.
-func NewIndex(ctx context.Context, s *similarity.Space, settings Settings, threads int) (*Index, error) {
+func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int) (*Index, error) {
 	if err := settings.Resolve(); err != nil {
 		return nil, err
 	}
-	x := &Index{made: *newFinder(ctx, s, settings, threads, nil)}
+	x := &Index{made: *newFinder(ctx, s, k, seed, settings, threads, nil)}
 	f := &x.made
 	f.lists = &Lists{}
 	var err error
 	n := f.rows.count()
-	if settings.Method != Exact && n >= indexed && n/100 >= settings.Neighbours {
+	if settings.Method != Exact && n >= indexed && n/100 >= k {
 		err = x.divide()
 	}
 	if err == nil && x.cells == nil {
@@ -91,7 +91,7 @@ func (f *finder) oneCell() (*cells, error) {
 func (x *Index) divide() error {
 	f := &x.made
 	n := f.rows.count()
-	random := rand.New(rand.NewPCG(f.settings.Seed, searchStream))
+	random := rand.New(rand.NewPCG(f.seed, searchStream))
 	x.report = Report{Method: Approximate, Checked: min(checked, n), Cells: cellCount(n)}
 	t, err := f.truth(random, x.report.Checked)
 	if err != nil {

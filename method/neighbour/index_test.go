@@ -47,7 +47,7 @@ func TestIndexIsExact(t *testing.T) {
 		for _, k := range []int{1, 10, 400} {
 			t.Run(fmt.Sprint(metric, k), func(t *testing.T) {
 				s, _, q := parted(t, metric, 300, 200, 5)
-				x, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: k}, 2)
+				x, err := neighbour.NewIndex(t.Context(), s, k, 0, neighbour.Settings{}, 2)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +118,7 @@ func TestIndexFindsWhatSearchDoes(t *testing.T) {
 	for i := range self {
 		self[i] = int32(i)
 	}
-	x, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: 20}, 0)
+	x, err := neighbour.NewIndex(t.Context(), s, 20, 0, neighbour.Settings{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +126,11 @@ func TestIndexFindsWhatSearchDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: 20}, 0, nil)
+	want, err := neighbour.Search(t.Context(), s, 20, 0, neighbour.Settings{}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(found.Index, want.Index) || !slices.Equal(found.Offsets, want.Offsets) {
+	if !slices.Equal(found.Index, want.Values) || !slices.Equal(found.Offsets, want.Offsets) {
 		t.Error("the index and the search differ")
 	}
 }
@@ -139,7 +139,7 @@ func TestIndexFindsWhatSearchDoes(t *testing.T) {
 // whatever the threads, and whatever is asked beside a row.
 func TestIndexOfManyRows(t *testing.T) {
 	s, v, q := parted(t, similarity.Cosine, 12_500, 12_000, 30)
-	x, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: 20}, 2)
+	x, err := neighbour.NewIndex(t.Context(), s, 20, 0, neighbour.Settings{}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestIndexOfManyRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: 20, Method: neighbour.Exact}, 2)
+	plain, err := neighbour.NewIndex(t.Context(), s, 20, 0, neighbour.Settings{Method: neighbour.Exact}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestIndexOfManyRows(t *testing.T) {
 	if recall < neighbour.DefaultRecall-0.02 {
 		t.Errorf("recall %v", recall)
 	}
-	again, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: 20}, 1)
+	again, err := neighbour.NewIndex(t.Context(), s, 20, 0, neighbour.Settings{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestIndexOfEqualRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: 50}, 0)
+	x, err := neighbour.NewIndex(t.Context(), s, 50, 0, neighbour.Settings{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestIndexOfEqualRows(t *testing.T) {
 
 func TestIndexEndsWithItsContext(t *testing.T) {
 	s, _, q := parted(t, similarity.Cosine, 300, 200, 5)
-	x, err := neighbour.NewIndex(t.Context(), s, neighbour.Settings{Neighbours: 10}, 0)
+	x, err := neighbour.NewIndex(t.Context(), s, 10, 0, neighbour.Settings{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestIndexEndsWithItsContext(t *testing.T) {
 	if _, err := x.Search(ctx, q, nil, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := neighbour.NewIndex(ctx, s, neighbour.Settings{Neighbours: 10}, 0); !errors.Is(err, context.Canceled) {
+	if _, err := neighbour.NewIndex(ctx, s, 10, 0, neighbour.Settings{}, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -290,15 +290,15 @@ func BenchmarkIndex(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, method := range []neighbour.Method{neighbour.Auto, neighbour.Exact} {
-		settings := neighbour.Settings{Neighbours: 80, Method: method}
-		x, err := neighbour.NewIndex(b.Context(), s, settings, 0)
+		settings := neighbour.Settings{Method: method}
+		x, err := neighbour.NewIndex(b.Context(), s, 80, 0, settings, 0)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run("new/"+method.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := neighbour.NewIndex(b.Context(), s, settings, 0); err != nil {
+				if _, err := neighbour.NewIndex(b.Context(), s, 80, 0, settings, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -40,7 +40,7 @@ func newTestFinder(t *testing.T, v *view.View, m similarity.Metric, k, threads i
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFinder(t.Context(), s, Settings{Neighbours: k}, threads, nil)
+	f := newFinder(t.Context(), s, k, 0, Settings{}, threads, nil)
 	random := rand.New(rand.NewPCG(1, 2))
 	known, err := f.truth(random, 64)
 	if err != nil {

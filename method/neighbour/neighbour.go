@@ -8,36 +8,31 @@ import (
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Lists holds the neighbours of every sample in one view, most alike first and,
 // among equals, the lower number first. A sample without the view has none, and
-// a sample is not its own neighbour. The list of sample i is
-//
-//	Index[Offsets[i]:Offsets[i+1]],
-//
-// and similarity.Space.Similarities says how alike they are.
+// a sample is not its own neighbour. Of(i) is the list of sample i;
+// similarity.Space.Similarities says how alike they are.
 type Lists struct {
-	Offsets []int
-	Index   []int32
+	sparse.Rows[int32]
 	// Search tells how the lists were found.
 	Search Report
 }
 
-// Of returns the neighbours of sample i, most alike first.
-func (l *Lists) Of(i int) []int32 { return l.Index[l.Offsets[i]:l.Offsets[i+1]] }
+// Emptied returns the lists as if no sample had the view.
+func (l *Lists) Emptied() *Lists {
+	return &Lists{sparse.Rows[int32]{Offsets: make([]int, len(l.Offsets))}, l.Search}
+}
 
 // Settings steer Search.
 type Settings struct {
-	// Neighbours is the length of every list, k, or more than there are others.
-	Neighbours int
 	// Method says how to search; Auto by default.
 	Method Method
 	// Recall is the share of the true neighbours below which an approximate search
 	// widens by itself; 0 stands for DefaultRecall.
 	Recall float64
-	// Seed decides which rows an approximate search learns from and checks.
-	Seed uint64
 }
 
 // DefaultRecall is the recall that an approximate search reaches by default.
@@ -70,8 +65,9 @@ type Report struct {
 	Widened int
 }
 
-// Search finds the most alike k = Settings.Neighbours of every sample that has the
-// view, or all the others where there are fewer.
+// Search finds the k most alike others of every sample that has the view, or all others
+// where there are fewer. seed decides which rows an approximate search learns from and
+// checks.
 //
 // An exact search compares all pairs, each once, by sums over the dimensions in one
 // order. It keeps k and an eighth more for every sample, and ranks these by the space's
@@ -94,11 +90,11 @@ type Report struct {
 // any number. progress, if not nil, is called now and then, one call at a time, with
 // the share of the work that is done, as a number of samples of Space.Count. The only
 // errors are those of Settings.Resolve and the context's own.
-func Search(ctx context.Context, s *similarity.Space, settings Settings, threads int, progress func(done int)) (*Lists, error) {
+func Search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, error) {
 	if err := settings.Resolve(); err != nil {
 		return nil, err
 	}
-	f := newFinder(ctx, s, settings, threads, progress)
+	f := newFinder(ctx, s, k, seed, settings, threads, progress)
 	if f.k == 0 {
 		return f.lists, ctx.Err()
 	}

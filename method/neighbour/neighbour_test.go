@@ -55,7 +55,7 @@ func newSpace(t testing.TB, v *view.View, m similarity.Metric, order []int) *sim
 
 func search(t testing.TB, s *similarity.Space, k, threads int) *neighbour.Lists {
 	t.Helper()
-	l, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: k, Method: neighbour.Exact}, threads, nil)
+	l, err := neighbour.Search(t.Context(), s, k, 0, neighbour.Settings{Method: neighbour.Exact}, threads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func brute[T cmp.Ordered](s *similarity.Space, alike func(i, j int) T) [][]int32
 func checkLists(t *testing.T, s *similarity.Space, l *neighbour.Lists, k int, ranking [][]int32) {
 	t.Helper()
 	n := s.Samples
-	if len(l.Offsets) != n+1 || l.Offsets[0] != 0 || l.Offsets[n] != len(l.Index) {
-		t.Fatalf("%d offsets for %d samples, %d neighbours", len(l.Offsets), n, len(l.Index))
+	if len(l.Offsets) != n+1 || l.Offsets[0] != 0 || l.Offsets[n] != len(l.Values) {
+		t.Fatalf("%d offsets for %d samples, %d neighbours", len(l.Offsets), n, len(l.Values))
 	}
 	for i := range n {
 		want := ranking[i][:min(k, len(ranking[i]))]
@@ -106,8 +106,8 @@ func TestSearch(t *testing.T) {
 					ranking := brute(s, s.Similarity)
 					for _, k := range []int{math.MinInt, 0, 1, 1 + random.IntN(n), s.Count() - 2, s.Count() - 1, math.MaxInt} {
 						l := search(t, s, k, 2)
-						if k <= 0 && len(l.Index) != 0 {
-							t.Fatalf("k=%d: %d neighbours", k, len(l.Index))
+						if k <= 0 && len(l.Values) != 0 {
+							t.Fatalf("k=%d: %d neighbours", k, len(l.Values))
 						}
 						checkLists(t, s, l, max(0, k), ranking)
 					}
@@ -189,7 +189,7 @@ func TestThreads(t *testing.T) {
 			want := search(t, s, 10, 1)
 			for _, threads := range []int{0, -1, 2, 3, 7, 64, math.MaxInt} {
 				got := search(t, s, 10, threads)
-				if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Index, want.Index) {
+				if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Values, want.Values) {
 					t.Errorf("%v: %d threads give another result than one", m, threads)
 				}
 			}
@@ -247,7 +247,7 @@ func TestProgress(t *testing.T) {
 	s := newSpace(t, normalView(random, 300, 4, 0.3), similarity.L2, nil)
 	for _, threads := range []int{1, 4} {
 		last := 0
-		_, err := neighbour.Search(t.Context(), s, neighbour.Settings{Neighbours: 5}, threads, func(done int) {
+		_, err := neighbour.Search(t.Context(), s, 5, 0, neighbour.Settings{}, threads, func(done int) {
 			if done <= last {
 				t.Errorf("progress went from %d to %d", last, done)
 			}
@@ -266,7 +266,7 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, k := range []int{0, 5} {
-			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: k}, 2, func(int) { t.Error("progress after the end") })
+			l, err := neighbour.Search(ctx, s, k, 0, neighbour.Settings{}, 2, func(int) { t.Error("progress after the end") })
 			if !errors.Is(err, context.Canceled) || k > 0 && l != nil {
 				t.Errorf("k=%d: lists %v, error %v", k, l, err)
 			}
@@ -275,7 +275,7 @@ func TestCancel(t *testing.T) {
 	t.Run("deadline", func(t *testing.T) {
 		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 		defer cancel()
-		if l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 5}, 2, nil); l != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if l, err := neighbour.Search(ctx, s, 5, 0, neighbour.Settings{}, 2, nil); l != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("lists %v, error %v", l, err)
 		}
 	})
@@ -284,7 +284,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			calls := 0
-			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 5}, threads, func(int) {
+			l, err := neighbour.Search(ctx, s, 5, 0, neighbour.Settings{}, threads, func(int) {
 				calls++
 				cancel()
 			})
@@ -307,7 +307,7 @@ func TestCancelAnywhere(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		for n := 0; ; n++ {
 			ctx := lapse.After(t.Context(), n)
-			l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 3}, threads, nil)
+			l, err := neighbour.Search(ctx, s, 3, 0, neighbour.Settings{}, threads, nil)
 			if err == nil {
 				checkLists(t, s, l, 3, ranking)
 				if n < 10 {

@@ -22,7 +22,7 @@ func TestResolve(t *testing.T) {
 		want   string // the error
 	}{
 		{neighbour.Settings{}, neighbour.DefaultRecall, ""},
-		{neighbour.Settings{Neighbours: -3, Method: neighbour.Approximate, Recall: 1, Seed: 5}, 1, ""},
+		{neighbour.Settings{Method: neighbour.Approximate, Recall: 1}, 1, ""},
 		{neighbour.Settings{Method: neighbour.Exact, Recall: 1e-300}, 1e-300, ""},
 		{neighbour.Settings{Recall: 1.01}, 0, "recall: 1.01 is not between 5e-324 and 1"},
 		{neighbour.Settings{Recall: -0.5}, 0, "recall: -0.5 is not between 5e-324 and 1"},
@@ -33,7 +33,7 @@ func TestResolve(t *testing.T) {
 	} {
 		set := c.set
 		err := set.Resolve()
-		_, failed := neighbour.Search(t.Context(), s, c.set, 1, nil)
+		_, failed := neighbour.Search(t.Context(), s, 3, 0, c.set, 1, nil)
 		if c.want == "" {
 			want := c.set
 			want.Recall = c.recall
@@ -49,11 +49,19 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// planned are the settings whose footprint and cost are looked at.
-func planned() (all []neighbour.Settings) {
+// plan is a search whose footprint and cost are looked at.
+type plan struct {
+	neighbour.Settings
+	k int
+}
+
+func (p plan) bytes(rows, dims int) int64  { return p.Footprint(rows, dims, p.k) }
+func (p plan) cost(rows, dims int) float64 { return p.Cost(rows, dims, p.k) }
+
+func planned() (all []plan) {
 	for _, m := range []neighbour.Method{neighbour.Auto, neighbour.Exact, neighbour.Approximate} {
 		for _, k := range []int{1, 20, 80, 400} {
-			all = append(all, neighbour.Settings{Neighbours: k, Method: m})
+			all = append(all, plan{neighbour.Settings{Method: m}, k})
 		}
 	}
 	return all
@@ -67,8 +75,8 @@ func TestPlans(t *testing.T) {
 		cost := 0.0
 		for _, rows := range []int{0, 1, 2, 100, 1999, 2000, 10_000, 29_999, 30_000, 100_000, 1_000_000, 100_000_000} {
 			const dims = 64
-			b, c := set.Footprint(rows, dims), set.Cost(rows, dims)
-			if b < bytes || rows > 0 && b <= bytes || b < 4*int64(rows)*int64(min(set.Neighbours, rows)) {
+			b, c := set.bytes(rows, dims), set.cost(rows, dims)
+			if b < bytes || rows > 0 && b <= bytes || b < 4*int64(rows)*int64(min(set.k, rows)) {
 				t.Errorf("%+v: %d rows take %d bytes, fewer %d", set, rows, b, bytes)
 			}
 			if c-c != 0 || c < 0 || rows > 0 && c == 0 {
@@ -79,36 +87,36 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%+v: %d rows cost %v, fewer %v", set, rows, c, cost)
 			}
 			bytes, cost = b, c
-			if more := set.Footprint(rows, 2*dims); more < b {
+			if more := set.bytes(rows, 2*dims); more < b {
 				t.Errorf("%+v: %d rows take %d bytes, twice as long %d", set, rows, b, more)
 			}
-			if more := set.Cost(rows, 4*dims); more < c || rows > 1 && more <= c {
+			if more := set.cost(rows, 4*dims); more < c || rows > 1 && more <= c {
 				t.Errorf("%+v: %d rows cost %v, of more dimensions %v", set, rows, c, more)
 			}
 			double := set
-			double.Neighbours *= 2
-			if more := double.Footprint(rows, dims); set.Neighbours < rows && more <= b {
+			double.k *= 2
+			if more := double.bytes(rows, dims); set.k < rows && more <= b {
 				t.Errorf("%+v: %d rows take %d bytes, with twice the neighbours %d", set, rows, b, more)
 			}
 		}
 	}
-	exact, approximate := neighbour.Settings{Neighbours: 20, Method: neighbour.Exact}, neighbour.Settings{Neighbours: 20, Method: neighbour.Approximate}
+	exact, approximate := plan{neighbour.Settings{Method: neighbour.Exact}, 20}, plan{neighbour.Settings{Method: neighbour.Approximate}, 20}
 	for _, rows := range []int{100_000, 1_000_000} {
-		if e, a := exact.Cost(rows, 128), approximate.Cost(rows, 128); a >= e/2 {
+		if e, a := exact.cost(rows, 128), approximate.cost(rows, 128); a >= e/2 {
 			t.Errorf("%d rows cost %v, approximately %v", rows, e, a)
 		}
 	}
 	// Auto is what it chooses.
-	for rows, chosen := range map[int]neighbour.Settings{5000: exact, 100_000: approximate} {
-		auto := neighbour.Settings{Neighbours: 20}
-		if auto.Cost(rows, 64) != chosen.Cost(rows, 64) || auto.Footprint(rows, 64) != chosen.Footprint(rows, 64) {
+	for rows, chosen := range map[int]plan{5000: exact, 100_000: approximate} {
+		auto := plan{k: 20}
+		if auto.cost(rows, 64) != chosen.cost(rows, 64) || auto.bytes(rows, 64) != chosen.bytes(rows, 64) {
 			t.Errorf("the plan of %d rows is not that of the method %v", rows, chosen.Method)
 		}
 	}
 	if kernel.Best().Name != "go" {
-		fast := exact.Cost(1000, 64)
+		fast := exact.cost(1000, 64)
 		t.Setenv("MVCLUST_KERNEL", "go")
-		if slow := exact.Cost(1000, 64); slow <= fast {
+		if slow := exact.cost(1000, 64); slow <= fast {
 			t.Errorf("without assembly, a search costs %v, with it %v", slow, fast)
 		}
 	}
@@ -120,12 +128,12 @@ func TestFootprint(t *testing.T) {
 	const perThread = 5 << 20
 	s := newSpace(t, classView(rand.New(rand.NewPCG(2, 2)), 6000, 8, 60, 0.1), similarity.Cosine, nil)
 	for _, k := range []int{20, 100, 400} {
-		set := neighbour.Settings{Neighbours: k, Method: neighbour.Exact}
+		set := plan{neighbour.Settings{Method: neighbour.Exact}, k}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		search(t, s, k, 1)
 		runtime.ReadMemStats(&after)
-		taken, most := int64(after.TotalAlloc-before.TotalAlloc), set.Footprint(s.Count(), s.Dims)
+		taken, most := int64(after.TotalAlloc-before.TotalAlloc), set.bytes(s.Count(), s.Dims)
 		if taken > most+perThread || taken < most/4 {
 			t.Errorf("%d neighbours: %d bytes are taken, where %d were foreseen", k, taken, most)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 const (
@@ -19,13 +20,13 @@ const (
 // list, and all over the same samples; in which order they come is of no matter. threads
 // of 0 or less stands for all usable processors; the result is the same for any number.
 // The only error is the context's own.
-func Walk(ctx context.Context, lists []*Lists, threads int) ([]int, error) {
-	n, wide := len(lists[0].Offsets)-1, paces*len(lists)
+func Walk(ctx context.Context, lists []*Lists, threads int) (sparse.Permutation, error) {
+	n, wide := lists[0].Len(), paces*len(lists)
 	next, err := steps(ctx, lists, threads)
 	if err != nil {
 		return nil, err
 	}
-	order, listed := make([]int, 0, n), make([]bool, n)
+	order, listed := make(sparse.Permutation, 0, n), make([]bool, n)
 	var stack, queue []int32
 	for start := range n {
 		stack = append(stack, int32(start))
@@ -59,7 +60,7 @@ func Walk(ctx context.Context, lists []*Lists, threads int) ([]int, error) {
 // steps returns, side by side, the samples that a walk may go on to from each one, -1
 // where there are fewer.
 func steps(ctx context.Context, lists []*Lists, threads int) ([]int32, error) {
-	n, wide := len(lists[0].Offsets)-1, paces*len(lists)
+	n, wide := lists[0].Len(), paces*len(lists)
 	next := make([]int32, n*wide)
 	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -78,24 +79,23 @@ func steps(ctx context.Context, lists []*Lists, threads int) ([]int32, error) {
 	return next, err
 }
 
-// Renumber returns the lists in which sample i is sample order[i] of l; order is a
-// permutation of the samples. Equally similar neighbours stay in the order that they have
-// in l. The only error is the context's own.
-func (l *Lists) Renumber(ctx context.Context, order []int, threads int) (*Lists, error) {
-	n := len(order)
+// Gather returns the lists in which sample i is sample p[i] of l. Equally similar
+// neighbours keep the order that they have in l. The only error is the context's own.
+func (l *Lists) Gather(ctx context.Context, p sparse.Permutation, threads int) (*Lists, error) {
+	n := len(p)
 	number := make([]int32, n)
-	for i, from := range order {
+	for i, from := range p {
 		number[from] = int32(i)
 	}
-	out := &Lists{Offsets: make([]int, n+1), Index: make([]int32, len(l.Index)), Search: l.Search}
-	for i, from := range order {
+	out := &Lists{sparse.Rows[int32]{Offsets: make([]int, n+1), Values: make([]int32, len(l.Values))}, l.Search}
+	for i, from := range p {
 		out.Offsets[i+1] = out.Offsets[i] + l.Offsets[from+1] - l.Offsets[from]
 	}
 	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to, from := out.Offsets[i], l.Offsets[order[i]]
+			to, from := out.Offsets[i], l.Offsets[p[i]]
 			for t := range out.Offsets[i+1] - to {
-				out.Index[to+t] = number[l.Index[from+t]]
+				out.Values[to+t] = number[l.Values[from+t]]
 			}
 		}
 	})

@@ -11,14 +11,14 @@ import (
 	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // listsOf returns lists of the given neighbours.
 func listsOf(neighbours ...[]int32) *neighbour.Lists {
-	l := &neighbour.Lists{Offsets: []int{0}}
+	l := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: []int{0}}}
 	for _, of := range neighbours {
-		l.Index = append(l.Index, of...)
-		l.Offsets = append(l.Offsets, len(l.Index))
+		l.Append(of...)
 	}
 	return l
 }
@@ -45,7 +45,7 @@ func walk(t testing.TB, lists ...*neighbour.Lists) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := make([]bool, len(lists[0].Offsets)-1)
+	seen := make([]bool, lists[0].Len())
 	for _, i := range order {
 		if seen[i] {
 			t.Fatalf("sample %d is listed twice", i)
@@ -116,14 +116,14 @@ func TestWalkNear(t *testing.T) {
 	v := classView(random, n, 8, 60, 0.2)
 	s := newSpace(t, v, similarity.Cosine, random.Perm(n))
 	l := search(t, s, 5, 2)
-	renumbered, err := l.Renumber(t.Context(), walk(t, l), 2)
+	renumbered, err := l.Gather(t.Context(), walk(t, l), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	distance := func(l *neighbour.Lists) (sum float64) {
 		for i := range n {
 			for _, j := range l.Of(i) {
-				sum += float64(max(i-int(j), int(j)-i)) / float64(len(l.Index))
+				sum += float64(max(i-int(j), int(j)-i)) / float64(len(l.Values))
 			}
 		}
 		return sum
@@ -133,17 +133,17 @@ func TestWalkNear(t *testing.T) {
 	}
 }
 
-// TestRenumber holds that lists are renumbered as the samples are, threads or not, and
+// TestGather holds that lists are renumbered as the samples are, threads or not, and
 // that the first ones stay as they are.
-func TestRenumber(t *testing.T) {
+func TestGather(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for _, n := range []int{0, 1, 2, 50, 1023, 1024, 2500} {
 		l := randomLists(random, n, 10, 0.2)
 		l.Search = neighbour.Report{Method: neighbour.Approximate, Recall: 0.98, Checked: 7, Cells: 5, Probes: 3, Passes: 2, Widened: 1}
-		before := &neighbour.Lists{Offsets: slices.Clone(l.Offsets), Index: slices.Clone(l.Index), Search: l.Search}
+		before := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: slices.Clone(l.Offsets), Values: slices.Clone(l.Values)}, Search: l.Search}
 		order := random.Perm(n)
 		for _, threads := range []int{0, 1, 3} {
-			got, err := l.Renumber(t.Context(), order, threads)
+			got, err := l.Gather(t.Context(), order, threads)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,9 +166,9 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
-// TestRenumberSpace holds that renumbered lists are those of the renumbered space,
+// TestGatherSpace holds that renumbered lists are those of the renumbered space,
 // where there are no ties.
-func TestRenumberSpace(t *testing.T) {
+func TestGatherSpace(t *testing.T) {
 	for _, m := range metrics {
 		random := rand.New(rand.NewPCG(4, uint64(m)))
 		const n = 120
@@ -178,11 +178,11 @@ func TestRenumberSpace(t *testing.T) {
 			t.Fatalf("%v: there are ties", m)
 		}
 		order := walk(t, l)
-		got, err := l.Renumber(t.Context(), order, 2)
+		got, err := l.Gather(t.Context(), order, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := search(t, s.Renumber(order), 10, 2); !reflect.DeepEqual(got, want) {
+		if want := search(t, s.Gather(order), 10, 2); !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: the lists are not those of the space", m)
 		}
 	}
@@ -197,8 +197,8 @@ func TestWalkCancel(t *testing.T) {
 			order, err := neighbour.Walk(ctx, []*neighbour.Lists{l}, 2)
 			return order != nil, err
 		},
-		"Renumber": func(ctx context.Context) (bool, error) {
-			out, err := l.Renumber(ctx, random.Perm(3000), 2)
+		"Gather": func(ctx context.Context) (bool, error) {
+			out, err := l.Gather(ctx, random.Perm(3000), 2)
 			return out != nil, err
 		},
 	} {

@@ -7,6 +7,7 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -30,7 +31,7 @@ func ExampleUnion() {
 			fmt.Println(err)
 			return
 		}
-		l, err := neighbour.Search(ctx, s, neighbour.Settings{Neighbours: 1}, 0, nil)
+		l, err := neighbour.Search(ctx, s, 1, 0, neighbour.Settings{}, 0, nil)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -48,8 +49,8 @@ func ExampleUnion() {
 		return
 	}
 	for p := range pairs.Samples() {
-		for t := pairs.Offsets[p]; t < pairs.Offsets[p+1]; t++ {
-			fmt.Println(p, pairs.Second[t], w[0][t], w[1][t])
+		for t := pairs.Partners.Offsets[p]; t < pairs.Partners.Offsets[p+1]; t++ {
+			fmt.Println(p, pairs.Partners.Values[t], w[0][t], w[1][t])
 		}
 	}
 	// Output:
@@ -61,7 +62,7 @@ func ExampleUnion() {
 
 // The pairs of four samples, of which every other one is kept.
 func ExampleSet_Thin() {
-	pairs := &pair.Set{Offsets: []int{0, 3, 5, 6, 6}, Second: []int32{1, 2, 3, 2, 3, 3}}
+	pairs := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0, 3, 5, 6, 6}, Values: []int32{1, 2, 3, 2, 3, 3}}}
 	thin := pairs.Thin(3)
 	for p := range thin.Samples() {
 		fmt.Println(p, thin.Of(p))
@@ -75,7 +76,7 @@ func ExampleSet_Thin() {
 
 // The pairs of samples 1 and 2 with later ones.
 func ExampleSet_Part() {
-	pairs := &pair.Set{Offsets: []int{0, 3, 5, 6, 6}, Second: []int32{1, 2, 3, 2, 3, 3}}
+	pairs := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0, 3, 5, 6, 6}, Values: []int32{1, 2, 3, 2, 3, 3}}}
 	part := pairs.Part(1, 3)
 	for p := range part.Samples() {
 		fmt.Println(p, part.Of(p))

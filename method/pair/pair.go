@@ -10,34 +10,32 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
-// Set is a set of unordered pairs of samples. The pairs (p, q) with p < q are
-// stored by falling p last, that is
-//
-//	Second[Offsets[p]:Offsets[p+1]] are the partners q > p of p, ascending,
-//
-// and a pair's place in Second is its number.
+// Set is a set of unordered pairs (p, q) of samples, p < q. They are numbered by p, then
+// by q.
 type Set struct {
-	Offsets []int
-	Second  []int32
+	// Partners has one row per sample: the partners q > p of p, ascending. Pair t has the
+	// partner Partners.Values[t].
+	Partners sparse.Rows[int32]
 }
 
 // Samples returns the number of samples that the pairs are drawn from.
-func (s *Set) Samples() int { return max(0, len(s.Offsets)-1) }
+func (s *Set) Samples() int { return s.Partners.Len() }
 
 // Len returns the number of pairs.
-func (s *Set) Len() int { return len(s.Second) }
+func (s *Set) Len() int { return len(s.Partners.Values) }
 
 // Of returns the partners q > p of p, ascending.
-func (s *Set) Of(p int) []int32 { return s.Second[s.Offsets[p]:s.Offsets[p+1]] }
+func (s *Set) Of(p int) []int32 { return s.Partners.Of(p) }
 
 // Union returns the pairs of which one is a neighbour of the other in at least
 // one of lists. There must be at least one, and all over the same samples. The
 // result does not depend on threads; 0 stands for GOMAXPROCS. The only error is the
 // context's own.
 func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, error) {
-	n := len(lists[0].Offsets) - 1
+	n := lists[0].Len()
 	// Every thread goes through all lists, for pairs of samples of its own.
 	start := make([]int, n+1)
 	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
@@ -50,16 +48,14 @@ func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, er
 	if err != nil {
 		return nil, err
 	}
-	for i := range n {
-		start[i+1] += start[i]
-	}
-	second, fill := make([]int32, start[n]), slices.Clone(start)
+	next := sparse.Cumulate(start)
+	second := make([]int32, start[n])
 	count := make([]int, n)
 	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
 		each(ctx, lists, n, func(p, q int32) {
 			if int(p) >= lo && int(p) < hi {
-				second[fill[p]] = q
-				fill[p]++
+				second[next[p]] = q
+				next[p]++
 			}
 		})
 		for p := lo; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
@@ -71,14 +67,13 @@ func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, er
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Offsets: make([]int, n+1)}
-	kept := second[:0]
+	kept := sparse.Rows[int32]{Offsets: make([]int, n+1), Values: second[:0]}
 	for p := range n {
-		kept = append(kept, second[start[p]:start[p]+count[p]]...)
-		s.Offsets[p+1] = len(kept)
+		kept.Values = append(kept.Values, second[start[p]:start[p]+count[p]]...)
+		kept.Offsets[p+1] = len(kept.Values)
 	}
-	s.Second = slices.Clip(kept)
-	return s, nil
+	kept.Values = slices.Clip(kept.Values)
+	return &Set{kept}, nil
 }
 
 // each calls do once for every entry of every list, the lower sample first, until ctx
@@ -102,34 +97,31 @@ func (s *Set) Thin(most int) *Set {
 	if s.Len() <= most {
 		return s
 	}
-	thin := &Set{Offsets: make([]int, len(s.Offsets)), Second: make([]int32, most)}
+	offsets := s.Partners.Offsets
+	thin := sparse.Rows[int32]{Offsets: make([]int, len(offsets)), Values: make([]int32, most)}
 	p := 0
 	for k := range most {
-		t := Spaced(k, most, s.Len())
-		for t >= s.Offsets[p+1] {
+		t := sparse.Spaced(k, most, s.Len())
+		for t >= offsets[p+1] {
 			p++
 			thin.Offsets[p] = k
 		}
-		thin.Second[k] = s.Second[t]
+		thin.Values[k] = s.Partners.Values[t]
 	}
-	for p++; p < len(thin.Offsets); p++ {
+	for p++; p < len(offsets); p++ {
 		thin.Offsets[p] = most
 	}
-	return thin
-}
-
-// Spaced returns the number of the k-th of n pairs evenly spaced among all.
-func Spaced(k, n, all int) int {
-	return int(int64(k) * int64(all) / int64(n)) // the product may leave a 32-bit int
+	return &Set{thin}
 }
 
 // Part returns the pairs whose lower sample is in [lo, hi).
 func (s *Set) Part(lo, hi int) *Set {
-	part := &Set{Offsets: make([]int, len(s.Offsets)), Second: s.Second[s.Offsets[lo]:s.Offsets[hi]]}
-	for p := lo; p < len(s.Offsets); p++ {
-		part.Offsets[p] = s.Offsets[min(p, hi)] - s.Offsets[lo]
+	offsets := s.Partners.Offsets
+	part := sparse.Rows[int32]{Offsets: make([]int, len(offsets)), Values: s.Partners.Values[offsets[lo]:offsets[hi]]}
+	for p := lo; p < len(offsets); p++ {
+		part.Offsets[p] = offsets[min(p, hi)] - offsets[lo]
 	}
-	return part
+	return &Set{part}
 }
 
 // Similarities returns the similarity of every pair in every view, by view and
@@ -141,14 +133,14 @@ func (s *Set) Similarities(ctx context.Context, spaces []*similarity.Space, thre
 	for m := range w {
 		w[m] = make([]float32, s.Len())
 	}
-	tick := parallel.Counter(progress)
+	tick, offsets := parallel.Counter(progress), s.Partners.Offsets
 	err := parallel.Blocks(ctx, threads, s.Samples(), 16, func(_, lo, hi int) {
 		for m, space := range spaces {
 			for p := lo; p < hi; p++ {
-				space.Similarities(w[m][s.Offsets[p]:s.Offsets[p+1]], p, s.Of(p))
+				space.Similarities(w[m][offsets[p]:offsets[p+1]], p, s.Of(p))
 			}
 		}
-		tick(s.Offsets[hi] - s.Offsets[lo])
+		tick(offsets[hi] - offsets[lo])
 	})
 	if err != nil {
 		return nil, err

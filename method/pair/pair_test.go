@@ -14,13 +14,14 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
 
 // randomLists gives every one of n samples between none and most neighbours, in
 // no order.
 func randomLists(random *rand.Rand, n, most int) *neighbour.Lists {
-	l := &neighbour.Lists{Offsets: make([]int, 1, n+1)}
+	l := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	for i := range n {
 		count := 0
 		if most > 0 {
@@ -28,11 +29,11 @@ func randomLists(random *rand.Rand, n, most int) *neighbour.Lists {
 		}
 		for _, j := range random.Perm(n) {
 			if j != i && count > 0 {
-				l.Index = append(l.Index, int32(j))
+				l.Values = append(l.Values, int32(j))
 				count--
 			}
 		}
-		l.Offsets = append(l.Offsets, len(l.Index))
+		l.Offsets = append(l.Offsets, len(l.Values))
 	}
 	return l
 }
@@ -41,7 +42,7 @@ func randomLists(random *rand.Rand, n, most int) *neighbour.Lists {
 func reference(lists []*neighbour.Lists) map[[2]int]bool {
 	pairs := map[[2]int]bool{}
 	for _, l := range lists {
-		for i := range len(l.Offsets) - 1 {
+		for i := range l.Len() {
 			for _, j := range l.Of(i) {
 				pairs[[2]int{min(i, int(j)), max(i, int(j))}] = true
 			}
@@ -74,8 +75,8 @@ func TestUnion(t *testing.T) {
 			}
 		}
 		want := reference(lists)
-		if s.Samples() != n || s.Len() != len(want) || len(s.Offsets) != n+1 || s.Offsets[0] != 0 || s.Offsets[n] != s.Len() {
-			t.Fatalf("%d pairs of %d samples with offsets %v, want %d pairs of %d", s.Len(), s.Samples(), s.Offsets, len(want), n)
+		if s.Samples() != n || s.Len() != len(want) || len(s.Partners.Offsets) != n+1 || s.Partners.Offsets[0] != 0 || s.Partners.Offsets[n] != s.Len() {
+			t.Fatalf("%d pairs of %d samples with offsets %v, want %d pairs of %d", s.Len(), s.Samples(), s.Partners.Offsets, len(want), n)
 		}
 		for p := range n {
 			partners := s.Of(p)
@@ -95,15 +96,15 @@ func TestUnion(t *testing.T) {
 func TestUnionOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	a, b := randomLists(random, 30, 5), randomLists(random, 30, 5)
-	before := slices.Clone(a.Index)
+	before := slices.Clone(a.Values)
 	want := union(t, 2, a, b)
 	for _, lists := range [][]*neighbour.Lists{{b, a}, {a, b, a}, {b, b, a, a}} {
 		got := union(t, 2, lists...)
-		if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Second, want.Second) {
+		if !slices.Equal(got.Partners.Offsets, want.Partners.Offsets) || !slices.Equal(got.Partners.Values, want.Partners.Values) {
 			t.Errorf("%d pairs, want %d", got.Len(), want.Len())
 		}
 	}
-	if !slices.Equal(a.Index, before) {
+	if !slices.Equal(a.Values, before) {
 		t.Error("a list was changed")
 	}
 }
@@ -113,7 +114,7 @@ func TestEmpty(t *testing.T) {
 		t.Errorf("the zero value has %d pairs of %d samples", zero.Len(), zero.Samples())
 	}
 	for _, n := range []int{0, 1, 5} {
-		s := union(t, 2, &neighbour.Lists{Offsets: make([]int, n+1)})
+		s := union(t, 2, &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: make([]int, n+1)}})
 		if s.Samples() != n || s.Len() != 0 {
 			t.Errorf("%d pairs of %d samples, want none of %d", s.Len(), s.Samples(), n)
 		}
@@ -173,8 +174,8 @@ func TestSimilarities(t *testing.T) {
 					t.Fatalf("view %d has %d similarities for %d pairs", m, len(w[m]), s.Len())
 				}
 				for p := range n {
-					for e := s.Offsets[p]; e < s.Offsets[p+1]; e++ {
-						q, got := int(s.Second[e]), w[m][e]
+					for e := s.Partners.Offsets[p]; e < s.Partners.Offsets[p+1]; e++ {
+						q, got := int(s.Partners.Values[e]), w[m][e]
 						if present := views[m].Has(p) && views[m].Has(q); present == (got != got) || present && got != space.Similarity(p, q) {
 							t.Fatalf("view %d: pair %d, %d has similarity %v, want %v", m, p, q, got, space.Similarity(p, q))
 						}
@@ -230,14 +231,14 @@ func TestUnionCancel(t *testing.T) {
 // numbers returns a set of pairs of n samples, of which each is in it with the given
 // probability.
 func numbers(random *rand.Rand, n int, density float64) *pair.Set {
-	s := &pair.Set{Offsets: make([]int, 1, n+1)}
+	s := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	for p := range n {
 		for q := p + 1; q < n; q++ {
 			if random.Float64() < density {
-				s.Second = append(s.Second, int32(q))
+				s.Partners.Values = append(s.Partners.Values, int32(q))
 			}
 		}
-		s.Offsets = append(s.Offsets, len(s.Second))
+		s.Partners.Offsets = append(s.Partners.Offsets, len(s.Partners.Values))
 	}
 	return s
 }
@@ -258,7 +259,7 @@ func TestThin(t *testing.T) {
 	for range 200 {
 		n := random.IntN(20)
 		s := numbers(random, n, random.Float64()*random.Float64())
-		before := &pair.Set{Offsets: slices.Clone(s.Offsets), Second: slices.Clone(s.Second)}
+		before := &pair.Set{Partners: sparse.Rows[int32]{Offsets: slices.Clone(s.Partners.Offsets), Values: slices.Clone(s.Partners.Values)}}
 		all := list(s)
 		for most := range s.Len() + 3 {
 			thin := s.Thin(most)
@@ -282,42 +283,19 @@ func TestThin(t *testing.T) {
 	}
 }
 
-func TestSpaced(t *testing.T) {
-	for all := range 60 {
-		for n := 1; n <= all; n++ {
-			if first := pair.Spaced(0, n, all); first != 0 {
-				t.Fatalf("the first of %d among %d is %d", n, all, first)
-			}
-			for k := 1; k < n; k++ {
-				step := pair.Spaced(k, n, all) - pair.Spaced(k-1, n, all)
-				if step != all/n && step != all/n+1 {
-					t.Fatalf("%d of %d pairs: a step of %d to number %d", n, all, step, k)
-				}
-			}
-			if last := pair.Spaced(n-1, n, all); last >= all || last < all-all/n-1 {
-				t.Fatalf("the last of %d among %d is %d", n, all, last)
-			}
-		}
-	}
-	// The product of the first and the last number has 62 bits.
-	if got, want := pair.Spaced(math.MaxInt32-1, math.MaxInt32, math.MaxInt32), math.MaxInt32-1; got != want {
-		t.Errorf("%d, want %d", got, want)
-	}
-}
-
 // TestPart cuts sets in two and three, at every place.
 func TestPart(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for range 40 {
 		n := random.IntN(14)
 		s := numbers(random, n, random.Float64())
-		before := &pair.Set{Offsets: slices.Clone(s.Offsets), Second: slices.Clone(s.Second)}
+		before := &pair.Set{Partners: sparse.Rows[int32]{Offsets: slices.Clone(s.Partners.Offsets), Values: slices.Clone(s.Partners.Values)}}
 		all := list(s)
 		for lo := range n + 1 {
 			for hi := lo; hi <= n; hi++ {
 				part := s.Part(lo, hi)
-				if part.Samples() != n || part.Len() != len(part.Second) || part.Offsets[0] != 0 || part.Offsets[n] != part.Len() || !slices.IsSorted(part.Offsets) {
-					t.Fatalf("the part from %d to %d has the offsets %v and %d pairs of %d samples", lo, hi, part.Offsets, part.Len(), part.Samples())
+				if part.Samples() != n || part.Len() != len(part.Partners.Values) || part.Partners.Offsets[0] != 0 || part.Partners.Offsets[n] != part.Len() || !slices.IsSorted(part.Partners.Offsets) {
+					t.Fatalf("the part from %d to %d has the offsets %v and %d pairs of %d samples", lo, hi, part.Partners.Offsets, part.Len(), part.Samples())
 				}
 				var want [][2]int
 				for _, p := range all {
@@ -373,7 +351,7 @@ func TestSimilaritiesOfParts(t *testing.T) {
 		for m, got := range similarities(s.Thin(most)) {
 			want := make([]float32, most)
 			for k := range want {
-				want[k] = whole[m][pair.Spaced(k, most, s.Len())]
+				want[k] = whole[m][sparse.Spaced(k, most, s.Len())]
 			}
 			if !slices.EqualFunc(got, want, same) {
 				t.Errorf("view %d: the similarities of %d pairs are not those of the whole", m, most)

@@ -14,22 +14,23 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // build returns the graph of n samples whose edge i-j, i < j, has the weight
 // that weight returns; there is none where it is negative.
 func build(t testing.TB, n int, weight func(i, j int) float64) *graph.Graph {
 	t.Helper()
-	set := &pair.Set{Offsets: []int{0}}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0}}}
 	var w []float32
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if p := weight(i, j); p >= 0 {
-				set.Second = append(set.Second, int32(j))
+				set.Partners.Values = append(set.Partners.Values, int32(j))
 				w = append(w, float32(p))
 			}
 		}
-		set.Offsets = append(set.Offsets, set.Len())
+		set.Partners.Offsets = append(set.Partners.Offsets, set.Len())
 	}
 	return fromPairs(t, set, w)
 }
@@ -840,7 +841,7 @@ func TestNumberIsCanonical(t *testing.T) {
 func BenchmarkFind(b *testing.B) {
 	const n, class = 20_000, 20
 	r := rand.New(rand.NewPCG(15, 16))
-	set := &pair.Set{Offsets: make([]int, 1, n+1)}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	var weight []float32
 	for i := range n {
 		for j := i + 1; j < min((i/class+3)*class, n); j++ {
@@ -853,9 +854,9 @@ func BenchmarkFind(b *testing.B) {
 			default:
 				continue
 			}
-			set.Second = append(set.Second, int32(j))
+			set.Partners.Values = append(set.Partners.Values, int32(j))
 		}
-		set.Offsets = append(set.Offsets, set.Len())
+		set.Partners.Offsets = append(set.Partners.Offsets, set.Len())
 	}
 	g := fromPairs(b, set, weight)
 	for _, levels := range []int{1, 5} {

@@ -13,7 +13,7 @@ import (
 
 func TestEvidence(t *testing.T) {
 	line := probability.Function{X: []float64{0, 1}, P: []float64{0, 1}}
-	e, err := New(&probability.Model{Functions: []probability.Function{line, line}}, Settings{Clip: .1})
+	e, err := New(&probability.Functions{ByView: []probability.Function{line, line}}, Settings{Clip: .1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestEvidence(t *testing.T) {
 			}
 		}
 	}
-	silent, err := New(&probability.Model{Functions: []probability.Function{{}, line}}, Settings{})
+	silent, err := New(&probability.Functions{ByView: []probability.Function{{}, line}}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestEvidence(t *testing.T) {
 
 func TestEvidenceAndThreads(t *testing.T) {
 	line := probability.Function{X: []float64{0, .3, 1}, P: []float64{0, .2, 1}}
-	e, err := New(&probability.Model{Functions: []probability.Function{line}}, Settings{})
+	e, err := New(&probability.Functions{ByView: []probability.Function{line}}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

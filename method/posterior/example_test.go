@@ -12,7 +12,7 @@ import (
 func Example() {
 	// What probability.Learn finds; here, that the similarities are probabilities.
 	line := probability.Function{X: []float64{0, 1}, P: []float64{0, 1}}
-	model := &probability.Model{Functions: []probability.Function{line, line}}
+	model := &probability.Functions{ByView: []probability.Function{line, line}}
 
 	missing := float32(math.NaN())
 	similarities := [][]float32{

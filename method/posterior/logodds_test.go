@@ -21,7 +21,7 @@ func TestLogOddsAddUp(t *testing.T) {
 			}
 		}
 		for _, fusion := range []Fusion{Symmetric, Asymmetric, Pooled} {
-			e := estimator(t, &probability.Model{BaseRate: base}, Settings{Fusion: fusion})
+			e := estimator(t, &probability.Functions{BaseRate: base}, Settings{Fusion: fusion})
 			fused := e.Fuse(p)
 			sum, n := 0.0, 0
 			for m, x := range e.LogOdds(p) {
@@ -53,7 +53,7 @@ func TestLogOddsAddUp(t *testing.T) {
 func TestDeciding(t *testing.T) {
 	p := []float64{nan, 0.4, 0.9, 0.05}
 	for fusion, want := range map[Fusion]int{Symmetric: -1, Asymmetric: -1, Pooled: -1, Max: 2, Mean: 3, Min: 3, Multiply: 3} {
-		e := estimator(t, &probability.Model{BaseRate: []float64{.5, .5, .5, .5}}, Settings{Fusion: fusion})
+		e := estimator(t, &probability.Functions{BaseRate: []float64{.5, .5, .5, .5}}, Settings{Fusion: fusion})
 		if got := e.Deciding(p); got != want {
 			t.Errorf("%v: view %d, want %d", fusion, got, want)
 		}

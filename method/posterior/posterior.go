@@ -79,19 +79,19 @@ func (s *Settings) Resolve() error {
 
 // Estimator turns the similarities of a pair into a probability.
 type Estimator struct {
-	model     *probability.Model
+	model     *probability.Functions
 	functions []*probability.Lookup
 	set       Settings
 }
 
 // New returns an estimator that uses what was learned.
-func New(model *probability.Model, set Settings) (*Estimator, error) {
+func New(model *probability.Functions, set Settings) (*Estimator, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
 	e := &Estimator{model: model, set: set}
-	for m := range model.Functions {
-		e.functions = append(e.functions, model.Functions[m].Lookup())
+	for m := range model.ByView {
+		e.functions = append(e.functions, model.ByView[m].Lookup())
 	}
 	return e, nil
 }
@@ -213,8 +213,8 @@ func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e
 // number of pairs done. It is an error if the views are not as many as the model's,
 // if one has not one similarity per pair, or if ctx is done.
 func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float32, error) {
-	if len(similarities) == 0 || len(similarities) != len(e.model.Functions) {
-		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.model.Functions))
+	if len(similarities) == 0 || len(similarities) != len(e.model.ByView) {
+		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.model.ByView))
 	}
 	for m, w := range similarities {
 		if len(w) != len(similarities[0]) {

@@ -22,7 +22,7 @@ var (
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-func estimator(t testing.TB, model *probability.Model, set Settings) *Estimator {
+func estimator(t testing.TB, model *probability.Functions, set Settings) *Estimator {
 	t.Helper()
 	e, err := New(model, set)
 	if err != nil {
@@ -37,7 +37,7 @@ func fuse(t testing.TB, fusion Fusion, p []float64, base ...float64) float64 {
 	if base == nil {
 		base = slices.Repeat([]float64{0.5}, len(p))
 	}
-	return estimator(t, &probability.Model{BaseRate: base}, Settings{Fusion: fusion}).Fuse(p)
+	return estimator(t, &probability.Functions{BaseRate: base}, Settings{Fusion: fusion}).Fuse(p)
 }
 
 // line returns the function from p at 0 to q at 1.
@@ -47,10 +47,10 @@ func line(p, q float64) *probability.Function {
 
 // identity returns a model in which every view's probability is its similarity,
 // and no view tells of another.
-func identity(views int) *probability.Model {
-	model := &probability.Model{}
+func identity(views int) *probability.Functions {
+	model := &probability.Functions{}
 	for range views {
-		model.Functions = append(model.Functions, *line(0, 1))
+		model.ByView = append(model.ByView, *line(0, 1))
 		model.BaseRate = append(model.BaseRate, 0.5)
 		model.Cross = append(model.Cross, make([]*probability.Function, views))
 	}
@@ -288,7 +288,7 @@ func TestManyViews(t *testing.T) {
 				}
 				for _, fusion := range []Fusion{Symmetric, Asymmetric} {
 					set := Settings{Fusion: fusion, Clip: clip}
-					got := estimator(t, &probability.Model{BaseRate: base}, set).Fuse(p)
+					got := estimator(t, &probability.Functions{BaseRate: base}, set).Fuse(p)
 					want := logarithms(p, nil, clip)
 					if fusion == Asymmetric {
 						want = logarithms(p, base, clip)
@@ -307,7 +307,7 @@ func TestManyViews(t *testing.T) {
 
 func TestViews(t *testing.T) {
 	model := identity(3)
-	model.Functions[1] = *line(0.5, 0.75)
+	model.ByView[1] = *line(0.5, 0.75)
 	for _, c := range []struct {
 		clip float64
 		w    []float32
@@ -331,7 +331,7 @@ func TestViews(t *testing.T) {
 // A view without training pairs has a function without points and drops out.
 func TestViewsWithoutFunction(t *testing.T) {
 	model := identity(2)
-	model.Functions[1] = probability.Function{}
+	model.ByView[1] = probability.Function{}
 	for _, fusion := range everyFusion() {
 		for _, completion := range []bool{false, true} {
 			e := estimator(t, model, Settings{Fusion: fusion, Completion: completion})
@@ -346,7 +346,7 @@ func TestViewsWithoutFunction(t *testing.T) {
 
 // four returns a model of four views, the cross functions from each to each being
 // different lines.
-func four() *probability.Model {
+func four() *probability.Functions {
 	model := identity(4)
 	for m := range 4 {
 		for b := range 4 {
@@ -446,16 +446,16 @@ func TestCompletion(t *testing.T) {
 func TestCompletionLeavesMissing(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		cut  func(m *probability.Model)
+		cut  func(m *probability.Functions)
 		w    []float32
 		want []bool // missing after completion
 	}{
-		{"one view there", func(*probability.Model) {}, []float32{nan32, 0.5, nan32, nan32}, []bool{true, false, true, true}},
-		{"no view there", func(*probability.Model) {}, []float32{nan32, nan32, nan32, nan32}, []bool{true, true, true, true}},
-		{"two views there", func(*probability.Model) {}, []float32{0.5, 0.5, nan32, nan32}, []bool{false, false, false, false}},
-		{"one knows", func(m *probability.Model) { m.Cross[0][3] = nil }, []float32{0.5, 0.5, nan32, nan32}, []bool{false, false, false, true}},
+		{"one view there", func(*probability.Functions) {}, []float32{nan32, 0.5, nan32, nan32}, []bool{true, false, true, true}},
+		{"no view there", func(*probability.Functions) {}, []float32{nan32, nan32, nan32, nan32}, []bool{true, true, true, true}},
+		{"two views there", func(*probability.Functions) {}, []float32{0.5, 0.5, nan32, nan32}, []bool{false, false, false, false}},
+		{"one knows", func(m *probability.Functions) { m.Cross[0][3] = nil }, []float32{0.5, 0.5, nan32, nan32}, []bool{false, false, false, true}},
 		// View 2, itself completed, is no second witness for view 3.
-		{"no chain", func(m *probability.Model) { m.Cross[1][3] = nil }, []float32{0.5, 0.5, nan32, nan32}, []bool{false, false, false, true}},
+		{"no chain", func(m *probability.Functions) { m.Cross[1][3] = nil }, []float32{0.5, 0.5, nan32, nan32}, []bool{false, false, false, true}},
 	} {
 		model := four()
 		c.cut(model)
@@ -468,7 +468,7 @@ func TestCompletionLeavesMissing(t *testing.T) {
 }
 
 // sample returns a model and pairs for it.
-func sample(t testing.TB, pairs, views int) (*probability.Model, [][]float32) {
+func sample(t testing.TB, pairs, views int) (*probability.Functions, [][]float32) {
 	t.Helper()
 	rnd := random(5)
 	w := make([][]float32, views)

@@ -3,7 +3,7 @@ package probability
 import (
 	"context"
 
-	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Calibrate fits the functions to labelled pairs, every view on its own: f^(m) is the
@@ -18,7 +18,7 @@ import (
 // but for those that Settings.Pairs leaves out. BaseRate is the share of pairs of one
 // class, Cross follows from the functions as in Learn, and there is no Curve. Of the
 // settings, Segments and Pairs matter. The errors are those of Learn.
-func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pair int) bool, set Settings) (*Model, error) {
+func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pair int) bool, set Settings) (*Functions, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 			if k%4096 == 0 && ctx.Err() != nil {
 				break
 			}
-			if i >= 0 && same(m, pair.Spaced(k, n, all)) {
+			if i >= 0 && same(m, sparse.Spaced(k, n, all)) {
 				f[m][i]++
 			}
 		}
@@ -49,5 +49,5 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return o.model(f, 0, nil), nil
+	return o.functions(f, 0, nil), nil
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func calibrate(t testing.TB, w [][]float32, same func(view, pair int) bool, set Settings) *Model {
+func calibrate(t testing.TB, w [][]float32, same func(view, pair int) bool, set Settings) *Functions {
 	t.Helper()
 	model, err := Calibrate(t.Context(), w, same, set)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestCalibrateFindsTheTruth(t *testing.T) {
 			a.take(w)
 			model := calibrate(t, w, same, Settings{Segments: 200})
 			checkModel(t, model, w)
-			for m, f := range model.Functions {
+			for m, f := range model.ByView {
 				distance := 0.0
 				for i, x := range f.X {
 					distance += math.Abs(f.P[i]-truth(x)) / float64(len(f.X))
@@ -104,7 +104,7 @@ func TestCalibrateEquation(t *testing.T) {
 				}
 				return sum / n
 			}
-			f := model.Functions[m]
+			f := model.ByView[m]
 			if !slices.Equal(f.X, s.mean) {
 				t.Fatalf("function %d is at %v, not %v", m, f.X, s.mean)
 			}
@@ -133,7 +133,7 @@ func TestCalibrateEquation(t *testing.T) {
 					i, sum, n := slices.Index(s.mean, x), 0.0, 0.0
 					for k := range s.of {
 						if int(s.of[k]) == i && other.of[k] >= 0 {
-							sum += model.Functions[b].P[other.of[k]]
+							sum += model.ByView[b].P[other.of[k]]
 							n++
 						}
 					}
@@ -180,7 +180,7 @@ func TestCalibrateParted(t *testing.T) {
 	if model.Settings.Segments != 100 {
 		t.Errorf("%d segments for 5000 pairs", model.Settings.Segments)
 	}
-	for m, f := range model.Functions {
+	for m, f := range model.ByView {
 		between := 0
 		for i, x := range f.X {
 			switch want := float64(b2i(x > 0.5)); {
@@ -223,7 +223,7 @@ func TestCalibrateWithoutPairs(t *testing.T) {
 	w := [][]float32{{nan32, nan32}, {0.1, 0.2}}
 	model := calibrate(t, w, func(_, k int) bool { return k == 1 }, Settings{})
 	want := Function{X: []float64{float64(float32(0.1)), float64(float32(0.2))}, P: []float64{0, 1}}
-	if f := model.Functions; len(f[0].X) != 0 || !reflect.DeepEqual(f[1], want) || !slices.Equal(model.BaseRate, []float64{0.5, 0.5}) {
+	if f := model.ByView; len(f[0].X) != 0 || !reflect.DeepEqual(f[1], want) || !slices.Equal(model.BaseRate, []float64{0.5, 0.5}) {
 		t.Errorf("%+v, base rates %v", f, model.BaseRate)
 	}
 	if err := model.Validate(2); err != nil {

@@ -27,7 +27,7 @@ func ExampleLearn() {
 		fmt.Println(err)
 		return
 	}
-	for m, f := range model.Functions {
+	for m, f := range model.ByView {
 		fmt.Printf("view %d: %.1f at 0.3, %.1f at 0.6; base rate %.1f\n", m, f.At(0.3), f.At(0.6), model.BaseRate[m])
 	}
 	first, last := model.Curve[0].Total, model.Curve[len(model.Curve)-1].Total
@@ -70,7 +70,7 @@ func ExampleCalibrate() {
 		return
 	}
 	for _, distance := range []float64{1, 3, 5, 9} {
-		fmt.Printf("%v apart: %.2f\n", distance, model.Functions[0].At(-distance))
+		fmt.Printf("%v apart: %.2f\n", distance, model.ByView[0].At(-distance))
 	}
 	// Output:
 	// 1 apart: 0.75

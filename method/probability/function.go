@@ -11,7 +11,7 @@ import (
 type Function struct {
 	// X is the mean similarity of the pairs of each segment, strictly rising.
 	X []float64 `json:"similarity"`
-	// P is the probability at X, in [0, 1]; in Model.Functions it never falls as X
+	// P is the probability at X, in [0, 1]; in Functions.ByView it never falls as X
 	// rises.
 	P []float64 `json:"probability"`
 }

@@ -90,7 +90,7 @@ func resolved(t testing.TB, set Settings) Settings {
 	return set
 }
 
-func learn(t testing.TB, w [][]float32, set Settings) *Model {
+func learn(t testing.TB, w [][]float32, set Settings) *Functions {
 	t.Helper()
 	model, err := Learn(t.Context(), w, set, 2, nil)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Losses are the parts of the loss at one epoch.
@@ -41,7 +41,7 @@ type Losses struct {
 // does not depend on threads; 0 stands for GOMAXPROCS. progress, if not nil, is
 // called after every epoch. It is an error if there is no view, if a view has not
 // one similarity per pair, if a setting is out of range, or if ctx is done.
-func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch int)) (*Model, error) {
+func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch int)) (*Functions, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	if err != nil {
 		return nil, err
 	}
-	return o.model(best, kept, curve), nil
+	return o.functions(best, kept, curve), nil
 }
 
 // descend lowers the loss from the straight lines on, by gradient descent with
@@ -162,7 +162,7 @@ func every(similarities [][]float32, most int) [][]float32 {
 	for m, w := range similarities {
 		taken[m] = make([]float32, most)
 		for k := range taken[m] {
-			taken[m][k] = w[pair.Spaced(k, most, pairs)]
+			taken[m][k] = w[sparse.Spaced(k, most, pairs)]
 		}
 	}
 	return taken

@@ -99,13 +99,13 @@ func TestProjectWeighted(t *testing.T) {
 }
 
 // checkModel holds a model to what its documentation promises.
-func checkModel(t *testing.T, model *Model, w [][]float32) {
+func checkModel(t *testing.T, model *Functions, w [][]float32) {
 	t.Helper()
 	if err := model.Validate(len(w)); err != nil {
 		t.Error(err)
 	}
-	if len(model.Functions) != len(w) || len(model.Cross) != len(w) || len(model.BaseRate) != len(w) {
-		t.Fatalf("%d functions, %d rows of cross functions, %d base rates for %d views", len(model.Functions), len(model.Cross), len(model.BaseRate), len(w))
+	if len(model.ByView) != len(w) || len(model.Cross) != len(w) || len(model.BaseRate) != len(w) {
+		t.Fatalf("%d functions, %d rows of cross functions, %d base rates for %d views", len(model.ByView), len(model.Cross), len(model.BaseRate), len(w))
 	}
 	points := func(name string, f *Function) {
 		if len(f.X) == 0 || len(f.X) != len(f.P) {
@@ -121,7 +121,7 @@ func checkModel(t *testing.T, model *Model, w [][]float32) {
 		}
 	}
 	for m := range w {
-		f := &model.Functions[m]
+		f := &model.ByView[m]
 		if common(w[m], w[m]) == 0 && len(f.X) == 0 {
 			continue
 		}
@@ -238,7 +238,7 @@ func TestLearnApproachesTheTruth(t *testing.T) {
 		} {
 			after := learn(t, w, set)
 			for m := range w {
-				b, a := distance(&before.Functions[m]), distance(&after.Functions[m])
+				b, a := distance(&before.ByView[m]), distance(&after.ByView[m])
 				if a > 0.6*b {
 					t.Errorf("%d views, %s: function %d is %.3f from the truth, and was %.3f", views, name, m, a, b)
 				}
@@ -265,7 +265,7 @@ func TestLearnKeepsTheBest(t *testing.T) {
 		}
 	}
 	var f [][]float64
-	for _, function := range model.Functions {
+	for _, function := range model.ByView {
 		f = append(f, function.P)
 	}
 	loss, err := newObjective(w, set, 1).eval(t.Context(), f, nil)
@@ -297,7 +297,7 @@ func TestLearnSteps(t *testing.T) {
 		}
 	}
 	model := learn(t, w, set)
-	for m, got := range model.Functions {
+	for m, got := range model.ByView {
 		if reflect.DeepEqual(f[m], before[m]) {
 			t.Errorf("view %d did not move", m)
 		}
@@ -338,7 +338,7 @@ func TestLearnPermutedViews(t *testing.T) {
 			}
 			a, b := learn(t, w, set), learn(t, permuted, set)
 			for m, from := range order {
-				if !sameFunction(&a.Functions[from], &b.Functions[m], tolerance) || !near(a.BaseRate[from], b.BaseRate[m], tolerance) {
+				if !sameFunction(&a.ByView[from], &b.ByView[m], tolerance) || !near(a.BaseRate[from], b.BaseRate[m], tolerance) {
 					t.Errorf("order %v, loss %d: the function of view %d depends on its place", order, loss, from)
 				}
 				for k, other := range order {
@@ -362,7 +362,7 @@ func TestLearnPermutedPairs(t *testing.T) {
 	}
 	a, b := learn(t, w, Settings{}), learn(t, permuted, Settings{})
 	for m := range w {
-		if !sameFunction(&a.Functions[m], &b.Functions[m], 1e-9) {
+		if !sameFunction(&a.ByView[m], &b.ByView[m], 1e-9) {
 			t.Errorf("the function of view %d depends on the order of the pairs", m)
 		}
 	}
@@ -372,7 +372,7 @@ func TestLearnThreads(t *testing.T) {
 	for _, pairs := range []int{3, 17, 5001} {
 		w := gaussian(pairs, 3, 0, 16)
 		w[1][0] = nan32
-		var first *Model
+		var first *Functions
 		for _, threads := range []int{1, 2, 8, 0} {
 			model, err := Learn(t.Context(), w, Settings{}, threads, nil)
 			if err != nil {
@@ -447,7 +447,7 @@ func TestLearnProgress(t *testing.T) {
 func TestUntrained(t *testing.T) {
 	w := gaussian(1000, 2, 0, 20)
 	model := learn(t, w, Settings{Untrained: true, Segments: 10})
-	for m, f := range model.Functions {
+	for m, f := range model.ByView {
 		for i, p := range f.P {
 			if !near(p, float64(i)/9, 1e-15) {
 				t.Errorf("view %d: %v at segment %d of the line", m, p, i)
@@ -504,7 +504,7 @@ func TestLearnWithoutPairs(t *testing.T) {
 		"lost by the cut": {[][]float32{{0.1, 0.2, 0.3, 0.4}, {nan32, 0.5, nan32, 0.5}}, 2, []bool{false, true}},
 	} {
 		model := learn(t, c.w, Settings{Pairs: c.most})
-		for m, f := range model.Functions {
+		for m, f := range model.ByView {
 			if got := len(f.X) == 0 && len(f.P) == 0; got != c.empty[m] {
 				t.Errorf("%s: function %d is %v", name, m, f)
 			}

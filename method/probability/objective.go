@@ -215,11 +215,11 @@ func (o *objective) back(ctx context.Context, f [][]float64, by []estimates, gra
 // clamp keeps p away from 0 and 1.
 func clamp(p float64) float64 { return min(max(p, tiny), 1-tiny) }
 
-// model makes the result out of the learned values.
-func (o *objective) model(f [][]float64, kept int, curve []Losses) *Model {
-	model := &Model{Settings: o.set, Curve: curve, Kept: kept, Cross: make([][]*Function, len(f))}
+// functions makes the result out of the learned values.
+func (o *objective) functions(f [][]float64, kept int, curve []Losses) *Functions {
+	model := &Functions{Settings: o.set, Curve: curve, Kept: kept, Cross: make([][]*Function, len(f))}
 	for m, v := range o.views {
-		model.Functions = append(model.Functions, Function{X: v.mean, P: f[m]})
+		model.ByView = append(model.ByView, Function{X: v.mean, P: f[m]})
 		model.BaseRate = append(model.BaseRate, v.average(f[m]))
 		model.Cross[m] = make([]*Function, len(f))
 		for _, b := range o.partners[m] {

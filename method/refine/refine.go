@@ -12,6 +12,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Settings steer the refinement. But for Neighbours, which has no default, the
@@ -419,11 +420,11 @@ func (l *lists) coNeighbours(ctx context.Context, threads int, progress func(don
 // edges returns the graph, still without weights, that joins every sample to
 // those on its list.
 func (l *lists) edges(ctx context.Context, threads int) (*graph.Graph, error) {
-	others := &neighbour.Lists{Offsets: make([]int, len(l.length)+1)}
+	others := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: make([]int, len(l.length)+1)}}
 	for i, length := range l.length {
 		others.Offsets[i+1] = others.Offsets[i] + int(length) - 1
 	}
-	others.Index = make([]int32, others.Offsets[len(l.length)])
+	others.Values = make([]int32, others.Offsets[len(l.length)])
 	for i := range l.length {
 		index, _ := l.of(i)
 		copy(others.Of(i), index[1:])

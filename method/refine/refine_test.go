@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // matrix is a dense symmetric graph: the weight of every edge, NaN where there
@@ -41,16 +42,16 @@ func (w matrix) linked(i, j int) bool { return w[i][j] == w[i][j] }
 
 func (w matrix) graph(t testing.TB) *graph.Graph {
 	t.Helper()
-	set := &pair.Set{Offsets: []int{0}}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0}}}
 	var weight []float32
 	for i := range w {
 		for j := i + 1; j < len(w); j++ {
 			if w.linked(i, j) {
-				set.Second = append(set.Second, int32(j))
+				set.Partners.Values = append(set.Partners.Values, int32(j))
 				weight = append(weight, float32(w[i][j]))
 			}
 		}
-		set.Offsets = append(set.Offsets, len(set.Second))
+		set.Partners.Offsets = append(set.Partners.Offsets, len(set.Partners.Values))
 	}
 	return fromPairs(t, set, weight)
 }
@@ -716,14 +717,14 @@ func TestCancelAnywhere(t *testing.T) {
 func BenchmarkGraph(b *testing.B) {
 	const n, k = 20_000, 20
 	r := rand.New(rand.NewPCG(15, 16))
-	set := &pair.Set{Offsets: make([]int, 1, n+1)}
+	set := &pair.Set{Partners: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	for i := range n {
 		for j := i + 1; j <= min(i+3*k, n-1); j++ {
 			if r.IntN(3) == 0 {
-				set.Second = append(set.Second, int32(j))
+				set.Partners.Values = append(set.Partners.Values, int32(j))
 			}
 		}
-		set.Offsets = append(set.Offsets, set.Len())
+		set.Partners.Offsets = append(set.Partners.Offsets, set.Len())
 	}
 	weight := make([]float32, set.Len())
 	for t := range weight {

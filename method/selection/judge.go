@@ -6,7 +6,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
-	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // judge scores the candidates, which are in rows of the same number of neighbours.
@@ -120,7 +120,7 @@ type tabulation struct {
 func (t *tabulation) rand(a, b *Candidate) float64 {
 	n := len(a.labels)
 	m := min(n, compared)
-	at := func(s int) int { return pair.Spaced(s, m, n) }
+	at := func(s int) int { return sparse.Spaced(s, m, n) }
 	t.start = resized(t.start, a.Clusters+1)
 	t.sizes, t.common = resized(t.sizes, b.Clusters), resized(t.common, b.Clusters)
 	t.member = resized(t.member, m)

@@ -20,7 +20,7 @@ const Local = 10
 // dense and sparse regions alike, and views too: how alike two samples are says more once
 // it is known how alike others are there. The only error is the context's own.
 func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, threads int) (*Space, error) {
-	spread := make([]float64, len(s.data)/s.Dims)
+	radius := make([]float64, len(s.data)/s.Dims)
 	err := parallel.Blocks(ctx, threads, s.Count(), 64, func(_, lo, hi int) {
 		var near [Local]float32
 		for r := lo; r < hi; r++ {
@@ -32,14 +32,14 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 			for _, x := range near[:len(list)] {
 				sum += float64(s.distance(x))
 			}
-			spread[s.slot[i]] = sum / float64(max(1, len(list)))
+			radius[s.slot[i]] = sum / float64(max(1, len(list)))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	widest := 0.0
-	for _, x := range spread {
+	for _, x := range radius {
 		widest = max(widest, x)
 	}
 	if widest == 0 {
@@ -47,45 +47,45 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 	}
 	out := *s
 	// Among equal rows nothing is near or far: the floor keeps the ratio finite.
-	out.root, out.floor = make([]float32, len(spread)), flat*widest
-	for r, x := range spread {
-		out.root[r] = out.rootOf(x)
+	out.scale, out.floor = make([]float32, len(radius)), flat*widest
+	for r, x := range radius {
+		out.scale[r] = out.scaleOf(x)
 	}
 	return &out, nil
 }
 
-// flat is the least spread, in units of the widest.
+// flat is the least radius, in units of the widest.
 const flat = 1e-6
 
-func (s *Space) rootOf(spread float64) float32 { return float32(1 / math.Sqrt(max(spread, s.floor))) }
+func (s *Space) scaleOf(radius float64) float32 { return float32(1 / math.Sqrt(max(radius, s.floor))) }
 
-// Roots returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
+// LocalScales returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
 // found them; 0 where a sample lacks the view, and nil where s is not localised.
-func (s *Space) Roots() []float32 {
-	if s.root == nil {
+func (s *Space) LocalScales() []float32 {
+	if s.scale == nil {
 		return nil
 	}
 	out := make([]float32, s.Samples)
 	for i, slot := range s.slot {
 		if slot >= 0 {
-			out[i] = s.root[slot]
+			out[i] = s.scale[slot]
 		}
 	}
 	return out
 }
 
-// WithRoots returns the space that Localised would, had it found these roots, by sample.
+// WithLocalScales returns the space that Localised would, had it found these scales, by sample.
 // Those of samples that lack the view are not looked at.
-func (s *Space) WithRoots(roots []float32) *Space {
+func (s *Space) WithLocalScales(scales []float32) *Space {
 	out := *s
-	out.root = make([]float32, len(s.data)/s.Dims)
+	out.scale = make([]float32, len(s.data)/s.Dims)
 	least, most := math.Inf(1), 0.0
 	for i, slot := range s.slot {
 		if slot < 0 {
 			continue
 		}
-		if out.root[slot] = roots[i]; roots[i] > 0 { // and no newcomer, whose root is not known yet
-			least, most = min(least, float64(roots[i])), max(most, float64(roots[i]))
+		if out.scale[slot] = scales[i]; scales[i] > 0 { // and no newcomer, whose scale is not known yet
+			least, most = min(least, float64(scales[i])), max(most, float64(scales[i]))
 		}
 	}
 	if out.floor = flat / (least * least); least == 1 && most == 1 {
@@ -103,8 +103,8 @@ func (s *Space) distance(similarity float32) float32 {
 }
 
 // localise turns similarities to the rows in slots into local ones.
-func (s *Space) localise(dst []float32, root float32, slots []int32) {
+func (s *Space) localise(dst []float32, scale float32, slots []int32) {
 	for t, x := range dst {
-		dst[t] = -s.distance(x) * (root * s.root[slots[t]])
+		dst[t] = -s.distance(x) * (scale * s.scale[slots[t]])
 	}
 }

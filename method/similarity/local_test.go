@@ -184,9 +184,9 @@ func TestLocalisedNumbering(t *testing.T) {
 				moved[i] = append(moved[i], number[j])
 			}
 		}
-		after := local.Renumber(order)
+		after := local.Gather(order)
 		for _, threads := range []int{1, 2, 8} {
-			before := localised(t, s.Renumber(order), moved, threads)
+			before := localised(t, s.Gather(order), moved, threads)
 			for i := range n {
 				for j := range n {
 					if x, y, z := before.Similarity(i, j), after.Similarity(i, j), local.Similarity(order[i], order[j]); !same(x, y) || !same(x, z) {
@@ -214,7 +214,7 @@ func TestEmptied(t *testing.T) {
 		const n = 20
 		s := newSpace(t, randomView(random, n, 4, 0.2), m, nil)
 		count := s.Count()
-		for _, e := range []*similarity.Space{s.Emptied(), s.Emptied().Renumber(random.Perm(n)), localised(t, s.Emptied(), make([][]int32, n), 2)} {
+		for _, e := range []*similarity.Space{s.Emptied(), s.Emptied().Gather(random.Perm(n)), localised(t, s.Emptied(), make([][]int32, n), 2)} {
 			if e.Count() != 0 || e.Samples != n || e.Name != s.Name || e.Metric() != m {
 				t.Errorf("%+v", e)
 			}

@@ -76,11 +76,11 @@ func (q *Queries) Similarities(dst []float32, i int, others []int32) {
 	s.against(dst, q.data[at:at+s.Dims], 0, others)
 }
 
-// Root returns what the distances of a row are multiplied by, as Localised finds it, given
+// LocalScale returns what the distances of a row are multiplied by, as Localised finds it, given
 // its similarities with its nearest samples, most alike first; 1 where the space is not
 // localised.
-func (s *Space) Root(nearest []float32) float32 {
-	if s.root == nil {
+func (s *Space) LocalScale(nearest []float32) float32 {
+	if s.scale == nil {
 		return 1
 	}
 	nearest = nearest[:min(len(nearest), Local)]
@@ -88,18 +88,18 @@ func (s *Space) Root(nearest []float32) float32 {
 	for _, x := range nearest {
 		sum += float64(s.distance(x))
 	}
-	return s.rootOf(sum / float64(max(1, len(nearest))))
+	return s.scaleOf(sum / float64(max(1, len(nearest))))
 }
 
-// Localise turns similarities of one row, which has the given root, with others into
+// Localise turns similarities of one row, which has the given scale, with others into
 // local ones; it leaves them alone where the space is not localised.
-func (s *Space) Localise(similarities []float32, root float32, others []int32) {
-	if s.root == nil {
+func (s *Space) Localise(similarities []float32, scale float32, others []int32) {
+	if s.scale == nil {
 		return
 	}
 	for t, j := range others {
 		if slot := s.slot[j]; slot >= 0 {
-			similarities[t] = -s.distance(similarities[t]) * (root * s.root[slot])
+			similarities[t] = -s.distance(similarities[t]) * (scale * s.scale[slot])
 		}
 	}
 }

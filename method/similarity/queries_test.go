@@ -10,7 +10,7 @@ import (
 )
 
 // Rows that are those of the space's samples are as alike to the others as these are, to
-// the last bit, and get their roots.
+// the last bit, and get their scales.
 func TestQueriesOfItsOwn(t *testing.T) {
 	const n, d = 60, 7
 	r := rand.New(rand.NewPCG(5, 5))
@@ -39,8 +39,8 @@ func TestQueriesOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		roots := local.Roots()
-		again := s.WithRoots(roots)
+		scales := local.LocalScales()
+		again := s.WithLocalScales(scales)
 		q, err := again.Queries(t.Context(), v, false, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -59,16 +59,16 @@ func TestQueriesOfItsOwn(t *testing.T) {
 				continue
 			}
 			q.Similarities(near, i, nearest(i))
-			root := again.Root(near)
-			if root != roots[i] {
-				t.Fatalf("%v: root %v of row %d, want %v", metric, root, i, roots[i])
+			scale := again.LocalScale(near)
+			if scale != scales[i] {
+				t.Fatalf("%v: scale %v of row %d, want %v", metric, scale, i, scales[i])
 			}
-			again.Localise(got, root, all)
+			again.Localise(got, scale, all)
 			local.Similarities(want, i, all)
 			sameBits(t, got, want)
 		}
-		if s.Root(near) != 1 {
-			t.Errorf("%v: root %v where nothing is localised", metric, s.Root(near))
+		if s.LocalScale(near) != 1 {
+			t.Errorf("%v: scale %v where nothing is localised", metric, s.LocalScale(near))
 		}
 	}
 }
@@ -82,7 +82,7 @@ func sameBits(t *testing.T, got, want []float32) {
 	}
 }
 
-// Among equal rows nothing is near or far, whether the roots were found or are given.
+// Among equal rows nothing is near or far, whether the scales were found or are given.
 func TestRootAmongEqualRows(t *testing.T) {
 	const n = 12
 	data := make([]float32, 2*n)
@@ -98,9 +98,9 @@ func TestRootAmongEqualRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, space := range []*similarity.Space{local, s.WithRoots(local.Roots())} {
-		if root := space.Root([]float32{0, 0}); root != local.Roots()[0] {
-			t.Errorf("root %v of a row like others, want %v", root, local.Roots()[0])
+	for _, space := range []*similarity.Space{local, s.WithLocalScales(local.LocalScales())} {
+		if scale := space.LocalScale([]float32{0, 0}); scale != local.LocalScales()[0] {
+			t.Errorf("scale %v of a row like others, want %v", scale, local.LocalScales()[0])
 		}
 	}
 }

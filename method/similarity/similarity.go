@@ -11,6 +11,7 @@ import (
 	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -63,14 +64,13 @@ type Space struct {
 	kernel *kernel.Kernel
 	data   []float32 // rows of Dims values, which need not all be in use
 	slot   []int32   // sample -> row of data, or -1
-	root   []float32 // row of data -> 1 over the root of its spread; nil where not localised
-	floor  float64   // the least spread that counts
+	scale  []float32 // row of data -> 1 over the root of r; nil where not localised
+	floor  float64   // the least radius that counts
 	sample []int32   // the samples that have the view, ascending
 }
 
 // NewSpace prepares view v, which must be valid. Sample i of the space is sample
-// order[i] of the view, order being a permutation of the samples (nil keeps the
-// view's numbering): all later stages break ties by number, so the order decides
+// order[i] of the view (nil keeps the view's numbering): all later stages break ties by number, so the order decides
 // them. Under Cosine an all-zero row counts as missing.
 //
 // The space reads v.Data for as long as it lives, which must not change meanwhile,
@@ -83,7 +83,7 @@ type Space struct {
 // a view that fewer than two samples have and values so large or so small that
 // their differences leave the range of 32-bit numbers when squared or cubed. The
 // only other errors are an unknown metric and the context's own.
-func NewSpace(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (*Space, error) {
+func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Permutation, overwrite bool, threads int) (*Space, error) {
 	s, largest, err := unchecked(ctx, v, metric, order, overwrite, threads)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space
 
 // unchecked is NewSpace without a look at whether the view can be used. It also returns
 // the largest absolute value, but under Cosine.
-func unchecked(ctx context.Context, v *view.View, metric Metric, order []int, overwrite bool, threads int) (s *Space, largest float64, err error) {
+func unchecked(ctx context.Context, v *view.View, metric Metric, order sparse.Permutation, overwrite bool, threads int) (s *Space, largest float64, err error) {
 	if _, err := metric.MarshalText(); err != nil {
 		return nil, 0, err
 	}
@@ -218,7 +218,7 @@ func unit(to, row []float32) bool {
 }
 
 // number gives the samples the numbers that order asks for.
-func (s *Space) number(place []int32, order []int) {
+func (s *Space) number(place []int32, order sparse.Permutation) {
 	s.slot = place
 	if order != nil {
 		s.slot = make([]int32, len(place))
@@ -240,11 +240,10 @@ func (s *Space) number(place []int32, order []int) {
 	}
 }
 
-// Renumber returns the space in which sample i is sample order[i] of s, order being a
-// permutation of the samples. It shares the rows of s.
-func (s *Space) Renumber(order []int) *Space {
+// Gather returns the space in which sample i is sample p[i] of s. It shares the rows of s.
+func (s *Space) Gather(p sparse.Permutation) *Space {
 	out := *s
-	out.number(s.slot, order)
+	out.number(s.slot, p)
 	return &out
 }
 
@@ -336,16 +335,16 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 		}
 		return
 	}
-	root := float32(0)
-	if s.root != nil {
-		root = s.root[s.slot[i]]
+	scale := float32(0)
+	if s.scale != nil {
+		scale = s.scale[s.slot[i]]
 	}
-	s.against(dst, s.row(s.slot[i]), root, others)
+	s.against(dst, s.row(s.slot[i]), scale, others)
 }
 
 // against sets dst[t] to how alike query and sample others[t] are, and to NaN where the
-// sample lacks the view; measured against the surroundings where there is a root.
-func (s *Space) against(dst, query []float32, root float32, others []int32) {
+// sample lacks the view; measured against the surroundings where there is a scale.
+func (s *Space) against(dst, query []float32, scale float32, others []int32) {
 	var slots [256]int32
 	for len(others) > 0 {
 		n := min(len(others), len(slots))
@@ -354,8 +353,8 @@ func (s *Space) against(dst, query []float32, root float32, others []int32) {
 		}
 		s.kernel.Against(sums[s.metric], query, s.data, slots[:n], dst)
 		s.finish(dst[:n])
-		if root != 0 {
-			s.localise(dst[:n], root, slots[:n])
+		if scale != 0 {
+			s.localise(dst[:n], scale, slots[:n])
 		}
 		for t, j := range others[:n] {
 			if s.slot[j] < 0 {

@@ -210,9 +210,9 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestRenumber holds that a renumbered space is the one that the view gives in that
+// TestGather holds that a renumbered space is the one that the view gives in that
 // order, over the same rows in memory, and that the first one stays as it is.
-func TestRenumber(t *testing.T) {
+func TestGather(t *testing.T) {
 	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
 		for range 10 {
 			v := randomView(random, 25, 1+random.IntN(9), 0.3)
@@ -224,7 +224,7 @@ func TestRenumber(t *testing.T) {
 				both[i] = first[from]
 			}
 			s, unchanged, want := newSpace(t, v, m, first), newSpace(t, v, m, first), newSpace(t, v, m, both)
-			got := s.Renumber(then)
+			got := s.Gather(then)
 			if &got.Data()[0] != &s.Data()[0] {
 				t.Fatal("the rows were copied")
 			}

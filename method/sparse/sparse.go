@@ -78,6 +78,11 @@ func Cumulate(counts []int) (next []int) {
 	return append([]int(nil), counts[:max(0, len(counts)-1)]...)
 }
 
+// Spaced returns the number of the k-th of n items that are evenly spaced among all.
+func Spaced(k, n, all int) int {
+	return int(int64(k) * int64(all) / int64(n)) // the product may leave a 32-bit int
+}
+
 // Permutation holds every number from 0 to its length minus 1 once. Samples are renumbered
 // with it in one of two directions:
 //

@@ -2,6 +2,7 @@ package sparse_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -112,5 +113,28 @@ func TestPermutation(t *testing.T) {
 		if p.Validate() == nil {
 			t.Errorf("%v is no permutation", p)
 		}
+	}
+}
+
+func TestSpaced(t *testing.T) {
+	for all := range 60 {
+		for n := 1; n <= all; n++ {
+			if first := sparse.Spaced(0, n, all); first != 0 {
+				t.Fatalf("the first of %d among %d is %d", n, all, first)
+			}
+			for k := 1; k < n; k++ {
+				step := sparse.Spaced(k, n, all) - sparse.Spaced(k-1, n, all)
+				if step != all/n && step != all/n+1 {
+					t.Fatalf("%d of %d pairs: a step of %d to number %d", n, all, step, k)
+				}
+			}
+			if last := sparse.Spaced(n-1, n, all); last >= all || last < all-all/n-1 {
+				t.Fatalf("the last of %d among %d is %d", n, all, last)
+			}
+		}
+	}
+	// The product of the first and the last number has 62 bits.
+	if got, want := sparse.Spaced(math.MaxInt32-1, math.MaxInt32, math.MaxInt32), math.MaxInt32-1; got != want {
+		t.Errorf("%d, want %d", got, want)
 	}
 }

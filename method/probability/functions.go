@@ -2,15 +2,15 @@ package probability
 
 import "fmt"
 
-// Model is what is known of the views' probabilities: what Learn or Calibrate
-// returns. One made otherwise needs Functions alone; BaseRate serves MPC's
-// asymmetric fusion, and Cross view completion.
-type Model struct {
+// Functions are the views' probability functions, as Learn and Calibrate return them.
+// Others may be made by hand: fusion needs ByView, MPC's asymmetric fusion also BaseRate,
+// view completion also Cross.
+type Functions struct {
 	// Settings are the settings that were used, with all defaults filled in.
 	Settings Settings
-	// Functions holds f^(m), by view. It has no points where no training pair has
-	// the view.
-	Functions []Function
+	// ByView holds f^(m), by view. It has no points where no training pair has the
+	// view.
+	ByView []Function
 	// Cross holds, at [m][b], what similarity in view m tells of the probability
 	// in view b: Fcross^(m)-(b). It is nil on the diagonal and where no training
 	// pair has both views.
@@ -21,7 +21,7 @@ type Model struct {
 	// Curve is the loss before every epoch, and after the last; nil where no loss
 	// was lowered.
 	Curve []Losses
-	// Kept is the place in Curve of the least loss, that of Functions.
+	// Kept is the place in Curve of the least loss, that of ByView.
 	Kept int
 }
 
@@ -29,12 +29,12 @@ type Model struct {
 // number of views: other than one function per view, a function whose similarities
 // do not rise strictly or whose probabilities leave [0, 1], and a BaseRate or a
 // Cross that is there and does not fit the views. Views are counted from 0.
-func (m *Model) Validate(views int) error {
-	if len(m.Functions) != views {
-		return fmt.Errorf("the model has %d functions for %d views; give one per view", len(m.Functions), views)
+func (m *Functions) Validate(views int) error {
+	if len(m.ByView) != views {
+		return fmt.Errorf("the model has %d functions for %d views; give one per view", len(m.ByView), views)
 	}
-	for v := range m.Functions {
-		if err := m.Functions[v].check(); err != nil {
+	for v := range m.ByView {
+		if err := m.ByView[v].check(); err != nil {
 			return fmt.Errorf("the function of view %d %w", v, err)
 		}
 	}
