@@ -23,43 +23,43 @@ func TestOptionErrors(t *testing.T) {
 	twice := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 8}
 	outside := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}
 	for _, c := range []struct {
-		opt          mvclust.Options
-		option, want string
+		opt         mvclust.Options
+		field, want string
 	}{
-		{mvclust.Options{Preset: mvclust.Paper, Neighbours: -1}, "neighbors", "-1 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
-		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 10}, "neighbors", "10 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
-		{mvclust.Options{Preset: mvclust.Paper, Neighbours: math.MaxInt32}, "neighbors", "2147483647 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
-		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 3}, "candidates", "3 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
-		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: -1}, "candidates", "-1 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
-		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 10}, "candidates", "10 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: make([]similarity.Metric, 3)}, "metric", "3 metrics for 2 views; give one for all, or one per view"},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L3 + 1}}, "metric", `unknown metric 4; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "metric", `unknown metric -1; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Preset: mvclust.Paper, Scale: view.Mixed + 1}, "scale", `unknown scale 3; choose none, minmax or mixed`},
-		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Method: 3}}, "neighbor-search", `unknown search method 3; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
-		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: 1.5}}, "recall", "1.5 is not between 5e-324 and 1"},
-		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: math.NaN()}}, "recall", "NaN is not between 5e-324 and 1"},
-		{mvclust.Options{Preset: mvclust.Paper, Learning: probability.Settings{Epochs: -1}}, "epochs", "-1 is not between 1 and 10000000"},
-		{mvclust.Options{Preset: mvclust.Paper, Posterior: posterior.Settings{Clip: 0.7}}, "function-clip", "0.7 is not between 1e-12 and 0.49"},
-		{mvclust.Options{Preset: mvclust.Paper, Refinement: refine.Settings{Rounds: -2}}, "rounds", "-2 is not between 1 and 100"},
-		{mvclust.Options{Preset: mvclust.Paper, Partition: partition.Settings{Sweeps: -3}}, "sweeps", "-3 is not between 1 and 1000000"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: twice[:9]}, "order", "9 entries for 10 samples; list every sample once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: []int{}}, "order", "0 entries for 10 samples; list every sample once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: twice}, "order", "sample 8 is out of range or listed twice; list every sample from 0 to 9 once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: outside}, "order", "sample 10 is out of range or listed twice; list every sample from 0 to 9 once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: append(outside[:9:9], -1)}, "order", "sample -1 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: -1}, "Neighbours", "-1 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 10}, "Neighbours", "10 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: math.MaxInt32}, "Neighbours", "2147483647 is not between 1 and 9, one fewer than the samples; choose about the size of a class"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 3}, "Candidates", "3 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: -1}, "Candidates", "-1 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
+		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 10}, "Candidates", "10 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: make([]similarity.Metric, 3)}, "Metrics", "3 metrics for 2 views; give one for all, or one per view"},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L3 + 1}}, "Metrics", `unknown metric 4; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "Metrics", `unknown metric -1; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Scale: view.Mixed + 1}, "Scale", `unknown scale 3; choose none, minmax or mixed`},
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Method: 3}}, "Search.Method", `unknown search method 3; choose auto, exact or approximate`},
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: 1.5}}, "Search.Recall", "1.5 is not above 0 and at most 1"},
+		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: math.NaN()}}, "Search.Recall", "NaN is not above 0 and at most 1"},
+		{mvclust.Options{Preset: mvclust.Paper, Learning: probability.Settings{Epochs: -1}}, "Learning.Epochs", "-1 is not between 1 and 10000000"},
+		{mvclust.Options{Preset: mvclust.Paper, Posterior: posterior.Settings{Clip: 0.7}}, "Posterior.Clip", "0.7 is not between 1e-12 and 0.49"},
+		{mvclust.Options{Preset: mvclust.Paper, Refinement: refine.Settings{Rounds: -2}}, "Refinement.Rounds", "-2 is not between 1 and 100"},
+		{mvclust.Options{Preset: mvclust.Paper, Partition: partition.Settings{Sweeps: -3}}, "Partition.Sweeps", "-3 is not between 1 and 1000000"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: twice[:9]}, "Order", "9 entries for 10 samples; list every sample once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: []int{}}, "Order", "0 entries for 10 samples; list every sample once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: twice}, "Order", "sample 8 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: outside}, "Order", "sample 10 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: append(outside[:9:9], -1)}, "Order", "sample -1 is out of range or listed twice; list every sample from 0 to 9 once"},
 	} {
-		c.opt.Progress = func(p mvclust.Progress) { t.Errorf("%s: the run starts: %+v", c.option, p) }
+		c.opt.Progress = func(p mvclust.Progress) { t.Errorf("%s: the run starts: %+v", c.field, p) }
 		got, err := mvclust.Fit(t.Context(), set.Views, c.opt)
 		var of *mvclust.OptionError
 		switch {
 		case got != nil || !errors.As(err, &of):
-			t.Errorf("%s: %v, %v", c.option, got, err)
-		case of.Option != c.option || of.Problem != c.want || err.Error() != c.option+": "+c.want:
-			t.Errorf("got  %v\nwant %s: %s", err, c.option, c.want)
+			t.Errorf("%s: %v, %v", c.field, got, err)
+		case of.Field != c.field || of.Problem != c.want || err.Error() != c.field+": "+c.want:
+			t.Errorf("got  %v\nwant %s: %s", err, c.field, c.want)
 		}
 		if bytes, planned := c.opt.Footprint(10, []int{3, 3}); bytes != 0 || !reflect.DeepEqual(planned, err) {
-			t.Errorf("%s: the footprint is %d, %v", c.option, bytes, planned)
+			t.Errorf("%s: the footprint is %d, %v", c.field, bytes, planned)
 		}
 	}
 }

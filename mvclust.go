@@ -219,7 +219,7 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 		return nil, err
 	}
 	if opt.Consume && shared(views) {
-		return nil, option.Errorf("consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
+		return nil, option.Errorf("Consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
 	}
 	known, err := opt.Constraints.Resolve(n)
 	if err != nil {
@@ -512,7 +512,7 @@ func (r *run) checkModel(model *probability.Functions) error {
 	if problem == "" {
 		return nil
 	}
-	return &OptionError{Option: "learner", Problem: problem}
+	return &OptionError{Field: "Learner", Problem: problem}
 }
 
 // atATime is how many pairs of so many samples are compared and fused at a time: few

@@ -1,6 +1,7 @@
 package mvclust
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -191,10 +192,10 @@ func (o Options) resolve(views, samples int) (Options, error) {
 		return o, option.Errorf(name, format, args...)
 	}
 	if o.Neighbours < 0 || o.Neighbours >= samples {
-		return bad("neighbors", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
+		return bad("Neighbours", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
 	}
 	if _, err := o.Preset.MarshalText(); err != nil {
-		return bad("preset", "%v", err)
+		return bad("Preset", "%v", err)
 	}
 	if o.Preset == Auto {
 		o = o.automatic(views, samples)
@@ -206,12 +207,12 @@ func (o Options) resolve(views, samples int) (Options, error) {
 		o.Candidates = min(max(o.Neighbours, min(4*o.Neighbours, 8*o.Neighbours/views)), samples-1)
 	}
 	if o.Candidates < o.Neighbours || o.Candidates >= samples {
-		return bad("candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
+		return bad("Candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
 	}
 	o.Refinement.Neighbours = max(1, o.Neighbours)
 	o.Threads = min(parallel.Threads(o.Threads), samples) // more would find no work
 	if n := len(o.Metrics); n > 1 && n != views {
-		return bad("metric", "%d metrics for %d views; give one for all, or one per view", n, views)
+		return bad("Metrics", "%d metrics for %d views; give one for all, or one per view", n, views)
 	}
 	metrics := make([]similarity.Metric, views)
 	for m := range metrics {
@@ -219,24 +220,31 @@ func (o Options) resolve(views, samples int) (Options, error) {
 			metrics[m] = o.Metrics[min(m, len(o.Metrics)-1)]
 		}
 		if _, err := metrics[m].MarshalText(); err != nil {
-			return bad("metric", "%v", err)
+			return bad("Metrics", "%v", err)
 		}
 	}
 	o.Metrics = metrics
 	if _, err := o.Scale.MarshalText(); err != nil {
-		return bad("scale", "%v", err)
+		return bad("Scale", "%v", err)
 	}
-	if err := option.First(o.Search.Resolve(), o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve()); err != nil {
+	err := cmp.Or(
+		option.Within("Search", o.Search.Resolve()),
+		option.Within("Learning", o.Learning.Resolve()),
+		option.Within("Posterior", o.Posterior.Resolve()),
+		option.Within("Refinement", o.Refinement.Resolve()),
+		option.Within("Partition", o.Partition.Resolve()),
+	)
+	if err != nil {
 		return o, err
 	}
 	if o.Order != nil {
 		if len(o.Order) != samples {
-			return bad("order", "%d entries for %d samples; list every sample once", len(o.Order), samples)
+			return bad("Order", "%d entries for %d samples; list every sample once", len(o.Order), samples)
 		}
 		seen := make([]bool, samples)
 		for _, i := range o.Order {
 			if i < 0 || i >= samples || seen[i] {
-				return bad("order", "sample %d is out of range or listed twice; list every sample from 0 to %d once", i, samples-1)
+				return bad("Order", "sample %d is out of range or listed twice; list every sample from 0 to %d once", i, samples-1)
 			}
 			seen[i] = true
 		}

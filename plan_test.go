@@ -95,7 +95,7 @@ func TestFootprint(t *testing.T) {
 		t.Errorf("samples without views take %d bytes, %v", got, err)
 	}
 	var of *mvclust.OptionError
-	if got, err := (mvclust.Options{Preset: mvclust.Paper, Candidates: 5}).Footprint(100, []int{3}); got != 0 || !errors.As(err, &of) || of.Option != "candidates" {
+	if got, err := (mvclust.Options{Preset: mvclust.Paper, Candidates: 5}).Footprint(100, []int{3}); got != 0 || !errors.As(err, &of) || of.Field != "Candidates" {
 		t.Errorf("%d, %v", got, err)
 	}
 }
@@ -202,7 +202,7 @@ func TestConsumeShared(t *testing.T) {
 		both := append(slices.Clone(views), second)
 		fit(t, both, mvclust.Options{Preset: mvclust.Paper, Neighbours: 5})
 		_, err := mvclust.Fit(t.Context(), both, mvclust.Options{Preset: mvclust.Paper, Neighbours: 5, Consume: true})
-		if bad, ok := errors.AsType[*mvclust.OptionError](err); !ok || bad.Option != "consume" {
+		if bad, ok := errors.AsType[*mvclust.OptionError](err); !ok || bad.Field != "Consume" {
 			t.Errorf("two views of the same values: %v", err)
 		}
 	}

@@ -43,13 +43,17 @@ const (
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
-	return option.First(
-		option.Default("members", &s.Members, DefaultMembers, 1, math.MaxInt32),
-		option.Default("merges", &s.Merges, DefaultMerges, 1, math.MaxInt32),
-		option.Default("first", &s.First, math.MaxInt32, 1, math.MaxInt32),
-		option.Default("resolution", &s.Resolution, 0, 0, 1e12),
-		option.Default("edge-clip", &s.Clip, partition.DefaultClip, 1e-12, 0.49),
-	)
+	p := partition.Settings{Resolution: s.Resolution, Clip: s.Clip}
+	err := option.Resolve([]option.Parameter{
+		{Field: "Members", Value: option.Whole(&s.Members, DefaultMembers, 1, math.MaxInt32)},
+		{Field: "Merges", Value: option.Whole(&s.Merges, DefaultMerges, 1, math.MaxInt32)},
+		{Field: "First", Value: option.Whole(&s.First, math.MaxInt32, 1, math.MaxInt32)},
+	})
+	if err == nil {
+		err = p.Resolve()
+	}
+	s.Clip = p.Clip
+	return err
 }
 
 // Cluster describes a cluster. P are the weights of the graph's edges, its links.

@@ -227,7 +227,7 @@ func TestErrors(t *testing.T) {
 		{"few confidences", labels, confidence[1:], Settings{}, "7 confidences"},
 		{"no cluster", []int{0, 0, 0, -1, 0, 0, 0, 0}, confidence, Settings{}, "sample 3 (counted from 0) has the label -1"},
 		{"beyond", []int{0, 0, 0, 8, 0, 0, 0, 0}, confidence, Settings{}, "the label 8"},
-		{"settings", labels, confidence, Settings{Members: -1}, "members"},
+		{"settings", labels, confidence, Settings{Members: -1}, "Members"},
 	} {
 		if _, err := Describe(t.Context(), g, c.labels, c.confidence, c.set, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)

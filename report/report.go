@@ -217,8 +217,8 @@ func settings(o *mvclust.Options) []Fact {
 		{"neighbors", strconv.Itoa(o.Neighbours)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 	}
-	for _, p := range param.List() {
-		value := p.Value(o)
+	for _, p := range param.List(o) {
+		value := p.Value.Get()
 		if x, ok := value.(float64); ok {
 			value = strconv.FormatFloat(x, 'g', 6, 64)
 		}

@@ -26,7 +26,7 @@ const DefaultTop = 10
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
-	return option.Default("top", &s.Top, DefaultTop, 1, math.MaxInt32)
+	return option.Resolve([]option.Parameter{{Field: "Top", Value: option.Whole(&s.Top, DefaultTop, 1, math.MaxInt32)}})
 }
 
 // Suggestions are what may be wrong with a clustering, the likeliest first.

@@ -342,7 +342,7 @@ func TestGaps(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	m, _ := fit(t, mvclust.Options{}, 0.6)
-	if _, err := Find(t.Context(), m, Settings{Top: -1}, 1); err == nil || !strings.Contains(err.Error(), "top") {
+	if _, err := Find(t.Context(), m, Settings{Top: -1}, 1); err == nil || !strings.Contains(err.Error(), "Top") {
 		t.Errorf("the error is %v", err)
 	}
 	for questions := range 12 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/internal/suggest"
 )
 
@@ -57,7 +58,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // explain puts an error of mvclust.Fit in the words of the command line.
 func explain(err error, sources []string, set *dataset.Set) error {
 	if bad, ok := errors.AsType[*mvclust.OptionError](err); ok {
-		return optionError(bad)
+		return fmt.Errorf("%s: %s", flagOf(bad.Field), bad.Problem)
 	}
 	if bad, ok := errors.AsType[*mvclust.InputError](err); ok {
 		where := bad.View
@@ -76,13 +77,19 @@ func explain(err error, sources []string, set *dataset.Set) error {
 	return err
 }
 
-// optionError names the flag that sets the option.
-func optionError(bad *mvclust.OptionError) error {
-	flag := "--param "
-	if bad.Option == "neighbors" || bad.Option == "metric" {
-		flag = "--"
+// flagOf says how the command sets a field of mvclust.Options: "--neighbors", or
+// "--param edge-clip". A field that it does not set keeps its name.
+func flagOf(field string) string {
+	flags := map[string]string{"Preset": "--preset", "Neighbours": "--neighbors", "Metrics": "--metric", "Seed": "--seed", "Threads": "--threads"}
+	if flag, ok := flags[field]; ok {
+		return flag
 	}
-	return fmt.Errorf("%s%s: %s", flag, bad.Option, bad.Problem)
+	for _, p := range param.List(new(mvclust.Options)) {
+		if p.Field == field {
+			return "--param " + p.Name
+		}
+	}
+	return field
 }
 
 // baseNames shortens "folder/file:name" to "file:name", and a long list.

@@ -105,7 +105,7 @@ func TestFitFunc(t *testing.T) {
 	if want := "read prepare neighbours pairs learn fuse refine partition report"; strings.Join(stages, " ") != want {
 		t.Errorf("the stages are %q, want %q", stages, want)
 	}
-	for _, p := range param.List() {
+	for _, p := range param.List(new(mvclust.Options)) {
 		if _, ok := r.Settings[p.Name]; !ok {
 			t.Errorf("run.json lacks the setting %s", p.Name)
 		}
@@ -393,9 +393,13 @@ func TestExplain(t *testing.T) {
 		want    string
 	}{
 		{plain, sources, nil, "plain"},
-		{&mvclust.OptionError{Option: "neighbors", Problem: "wrong"}, sources, nil, "--neighbors: wrong"},
-		{&mvclust.OptionError{Option: "metric", Problem: "wrong"}, sources, nil, "--metric: wrong"},
-		{&mvclust.OptionError{Option: "epochs", Problem: "wrong"}, sources, nil, "--param epochs: wrong"},
+		{&mvclust.OptionError{Field: "Neighbours", Problem: "wrong"}, sources, nil, "--neighbors: wrong"},
+		{&mvclust.OptionError{Field: "Metrics", Problem: "wrong"}, sources, nil, "--metric: wrong"},
+		{&mvclust.OptionError{Field: "Learning.Epochs", Problem: "wrong"}, sources, nil, "--param epochs: wrong"},
+		{&mvclust.OptionError{Field: "Partition.Clip", Problem: "wrong"}, sources, nil, "--param edge-clip: wrong"},
+		{&mvclust.OptionError{Field: "Posterior.Clip", Problem: "wrong"}, sources, nil, "--param function-clip: wrong"},
+		{&mvclust.OptionError{Field: "Candidates", Problem: "wrong"}, sources, nil, "--param candidates: wrong"},
+		{&mvclust.OptionError{Field: "Order", Problem: "wrong"}, sources, nil, "Order: wrong"},
 		{&mvclust.InputError{View: "b.npz:x", Row: -1, Problem: "is wrong"}, sources, nil, "b.npz:x: is wrong"},
 		{&mvclust.InputError{Row: 1, Problem: "is wrong"}, sources, nil, "a.npy, b.npz:x: row 1 (counted from 0) is wrong"},
 		{&mvclust.InputError{View: "b", Row: 1, Problem: "is wrong"}, sources, []string{"p", "q"}, `b: sample "q" (row 1, counted from 0) is wrong`},

@@ -213,8 +213,8 @@ func settings(opt *mvclust.Options) map[string]any {
 		metrics = append(metrics, m.String())
 	}
 	s := map[string]any{"neighbors": opt.Neighbours, "metric": metrics}
-	for _, p := range param.List() {
-		s[p.Name] = p.Value(opt)
+	for _, p := range param.List(opt) {
+		s[p.Name] = p.Value.Get()
 	}
 	return s
 }

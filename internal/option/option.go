@@ -1,42 +1,33 @@
-// Package option checks settings and fills in their defaults.
+// Package option describes settings: their names, defaults and ranges, and what they
+// mean. It checks them and fills in what is left at zero.
 package option
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Error says which option cannot be used and why.
 type Error struct {
-	// Option is the name of the option, as the command line spells it.
-	Option string
+	// Field is the path of the Go field, such as "Neighbours" or "Partition.Clip".
+	Field string
 	// Problem says what is wrong and what to do about it.
 	Problem string
 }
 
 // Error returns one sentence.
-func (e *Error) Error() string { return e.Option + ": " + e.Problem }
+func (e *Error) Error() string { return e.Field + ": " + e.Problem }
 
-// Errorf returns an *Error about the option of the given name.
-func Errorf(name, format string, args ...any) error {
-	return &Error{name, fmt.Sprintf(format, args...)}
+// Errorf returns an *Error about the given field.
+func Errorf(field, format string, args ...any) error {
+	return &Error{field, fmt.Sprintf(format, args...)}
 }
 
-// Default sets *x to value where it is zero and reports an *Error where it then
-// lies outside [low, high].
-func Default[T int | float64](name string, x *T, value, low, high T) error {
-	if *x == 0 {
-		*x = value
+// Within returns err with the path of its field begun by parent, the field that holds it.
+// An error that is not an *Error stays as it is.
+func Within(parent string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &Error{parent + "." + e.Field, e.Problem}
 	}
-	if !(*x >= low && *x <= high) {
-		return Errorf(name, "%v is not between %v and %v", *x, low, high)
-	}
-	return nil
-}
-
-// First returns the first error that is not nil.
-func First(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

@@ -10,34 +10,43 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 )
 
-func resolveStages(o *mvclust.Options) error {
-	o.Refinement.Neighbours = 1 // as Fit sets it
-	return option.First(o.Search.Resolve(), o.Learning.Resolve(), o.Posterior.Resolve(), o.Refinement.Resolve(), o.Partition.Resolve())
+// resolve fills in the defaults of all stages, as Fit does.
+func resolve(o *mvclust.Options) error { return option.Resolve(List(o)) }
+
+// value returns the setting of the given name in o.
+func value(o *mvclust.Options, name string) option.Value {
+	for _, p := range List(o) {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return nil
 }
 
 // Giving a setting its default changes nothing, and the default is what the
 // packages resolve to.
 func TestDefaults(t *testing.T) {
-	for _, p := range List() {
+	for _, p := range List(new(mvclust.Options)) {
+		standard := p.Value.Default()
 		given, plain := mvclust.Options{Preset: mvclust.Paper}, mvclust.Options{Preset: mvclust.Paper}
-		if err := Apply(&given, p.Name+"="+p.Default); err != nil {
+		if err := Apply(&given, p.Name+"="+standard); err != nil {
 			t.Errorf("the default of %s is refused: %v", p.Name, err)
 			continue
 		}
 		for _, o := range []*mvclust.Options{&given, &plain} {
-			if err := resolveStages(o); err != nil {
+			if err := resolve(o); err != nil {
 				t.Fatal(err)
 			}
 		}
-		a, b := p.Value(&given), p.Value(&plain)
+		a, b := value(&given, p.Name).Get(), value(&plain, p.Name).Get()
 		if a != b {
-			t.Errorf("%s is %v where %s is given and %v without", p.Name, a, p.Default, b)
+			t.Errorf("%s is %v where %s is given and %v without", p.Name, a, standard, b)
 		}
-		if p.Default == "auto" {
+		if standard == "auto" {
 			continue
 		}
-		if got := strings.NewReplacer("e-0", "e-").Replace(fmt.Sprint(a)); got != p.Default {
-			t.Errorf("the default of %s is %s, and not %s", p.Name, got, p.Default)
+		if got := strings.NewReplacer("e-0", "e-").Replace(fmt.Sprint(a)); got != standard {
+			t.Errorf("the default of %s is %s, and not %s", p.Name, got, standard)
 		}
 	}
 }
@@ -81,12 +90,7 @@ func TestValues(t *testing.T) {
 		{"edge-clip", []string{"1e-12", "0.49"}, []string{"0", "0.5"}},
 	} {
 		tested[test.name] = true
-		var p *Param
-		for _, q := range List() {
-			if q.Name == test.name {
-				p = &q
-			}
-		}
+		p := value(new(mvclust.Options), test.name)
 		if p == nil {
 			t.Errorf("there is no setting %s", test.name)
 			continue
@@ -97,10 +101,10 @@ func TestValues(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			if err := resolveStages(&o); err != nil {
+			if err := resolve(&o); err != nil {
 				t.Errorf("%s=%s: the library refuses it: %v", test.name, s, err)
 			}
-			if got := fmt.Sprint(p.Value(&o)); got != s {
+			if got := fmt.Sprint(value(&o, test.name).Get()); got != s {
 				t.Errorf("%s=%s comes out as %s", test.name, s, got)
 			}
 		}
@@ -112,7 +116,7 @@ func TestValues(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range List() {
+	for _, p := range List(new(mvclust.Options)) {
 		if !tested[p.Name] {
 			t.Errorf("no value of %s is tested", p.Name)
 		}
@@ -156,8 +160,8 @@ func TestApplyErrors(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	help := Help()
-	for _, p := range List() {
-		if !strings.Contains(help, "\n  "+p.Name+"="+p.Default+" ") && !strings.HasPrefix(help, "  "+p.Name+"=") || !strings.Contains(help, p.Meaning) {
+	for _, p := range List(new(mvclust.Options)) {
+		if !strings.Contains(help, "\n  "+p.Name+"="+p.Value.Default()+" ") && !strings.HasPrefix(help, "  "+p.Name+"=") || !strings.Contains(help, p.Meaning) {
 			t.Errorf("%s is not described", p.Name)
 		}
 	}

@@ -4,7 +4,6 @@ package neighbour
 
 import (
 	"context"
-	"math"
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/similarity"
@@ -38,13 +37,24 @@ type Settings struct {
 // DefaultRecall is the recall that an approximate search reaches by default.
 const DefaultRecall = 0.97
 
-// Resolve fills in the defaults and checks the ranges.
-func (s *Settings) Resolve() error {
-	if _, err := s.Method.MarshalText(); err != nil {
-		return option.Errorf("neighbor-search", "%v", err) //nolint:misspell // spelt as --neighbors is
+// Parameters describes the settings.
+func (s *Settings) Parameters() []option.Parameter {
+	return []option.Parameter{
+		{
+			Field: "Method", Name: "neighbor-search", Value: option.OneOf(&s.Method), //nolint:misspell // spelt as --neighbors is
+			Equation: "not in the paper",
+			Meaning:  "how those are found; auto is approximate where that is faster, and exact else",
+		},
+		{
+			Field: "Recall", Name: "recall", Value: option.Number(&s.Recall, DefaultRecall, option.Above, 1),
+			Equation: "not in the paper",
+			Meaning:  "share of the true neighbours below which an approximate search goes on",
+		},
 	}
-	return option.Default("recall", &s.Recall, DefaultRecall, math.SmallestNonzeroFloat64, 1)
 }
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error { return option.Resolve(s.Parameters()) }
 
 // Report tells how the neighbours were found.
 type Report struct {

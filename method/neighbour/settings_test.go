@@ -24,12 +24,12 @@ func TestResolve(t *testing.T) {
 		{neighbour.Settings{}, neighbour.DefaultRecall, ""},
 		{neighbour.Settings{Method: neighbour.Approximate, Recall: 1}, 1, ""},
 		{neighbour.Settings{Method: neighbour.Exact, Recall: 1e-300}, 1e-300, ""},
-		{neighbour.Settings{Recall: 1.01}, 0, "recall: 1.01 is not between 5e-324 and 1"},
-		{neighbour.Settings{Recall: -0.5}, 0, "recall: -0.5 is not between 5e-324 and 1"},
-		{neighbour.Settings{Recall: math.NaN()}, 0, "recall: NaN is not between 5e-324 and 1"},
-		{neighbour.Settings{Recall: math.Inf(1)}, 0, "recall: +Inf is not between 5e-324 and 1"},
-		{neighbour.Settings{Method: 3}, 0, `neighbor-search: unknown search method 3; choose auto, exact or approximate`},   //nolint:misspell // spelt as --neighbors is
-		{neighbour.Settings{Method: -1}, 0, `neighbor-search: unknown search method -1; choose auto, exact or approximate`}, //nolint:misspell // spelt as --neighbors is
+		{neighbour.Settings{Recall: 1.01}, 0, "Recall: 1.01 is not above 0 and at most 1"},
+		{neighbour.Settings{Recall: -0.5}, 0, "Recall: -0.5 is not above 0 and at most 1"},
+		{neighbour.Settings{Recall: math.NaN()}, 0, "Recall: NaN is not above 0 and at most 1"},
+		{neighbour.Settings{Recall: math.Inf(1)}, 0, "Recall: +Inf is not above 0 and at most 1"},
+		{neighbour.Settings{Method: 3}, 0, `Method: unknown search method 3; choose auto, exact or approximate`},
+		{neighbour.Settings{Method: -1}, 0, `Method: unknown search method -1; choose auto, exact or approximate`},
 	} {
 		set := c.set
 		err := set.Resolve()

@@ -39,15 +39,34 @@ const (
 	DefaultClip   = 0.01
 )
 
-// Resolve fills in the defaults and checks the ranges.
-func (s *Settings) Resolve() error {
-	return option.First(
-		option.Default("sweeps", &s.Sweeps, DefaultSweeps, 1, 1_000_000),
-		option.Default("levels", &s.Levels, 1, 1, 100),
-		option.Default("resolution", &s.Resolution, 0, 0, 1e12),
-		option.Default("edge-clip", &s.Clip, DefaultClip, 1e-12, 0.49),
-	)
+// Parameters describes the settings.
+func (s *Settings) Parameters() []option.Parameter {
+	return []option.Parameter{
+		{
+			Field: "Sweeps", Name: "sweeps", Value: option.Whole(&s.Sweeps, DefaultSweeps, 1, 1_000_000),
+			Equation: "Algorithm 1",
+			Meaning:  "the most passes over the samples; the search ends when none moves",
+		},
+		{
+			Field: "Resolution", Name: "resolution", Value: option.NumberOrAuto(&s.Resolution, 0, option.Above, 1e12),
+			Equation: "not in the paper",
+			Meaning:  "has modularity of this resolution take the place of Eq. pi_loss, the higher the finer; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper's",
+		},
+		{
+			Field: "Levels", Name: "levels", Value: option.WholeOrAuto(&s.Levels, 1, 1, 100),
+			Equation: "Algorithm 1",
+			Meaning:  "how often clusters are moved as wholes, and those of clusters, after the samples; 1 moves samples alone; auto is 20 under the automatic preset, 1 under paper's",
+		},
+		{
+			Field: "Clip", Name: "edge-clip", Value: option.Number(&s.Clip, DefaultClip, 1e-12, 0.49), PaperOnly: true,
+			Equation: "Eq. pi_loss",
+			Meaning:  "keeps an edge's probability within [c, 1-c]",
+		},
+	}
 }
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error { return option.Resolve(s.Parameters()) }
 
 // Steps returns how many sweeps Find makes at most: over the samples, and, as often as
 // it climbs, over the clusters of every higher level and over the samples once more; and

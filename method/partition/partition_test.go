@@ -756,14 +756,14 @@ func TestSettings(t *testing.T) {
 	}{
 		{Settings{}, "{20 1 0 0.01 <nil>}"},
 		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0 0.02 <nil>}"},
-		{Settings{Sweeps: -1}, "sweeps: -1 is not between 1 and 1000000"},
-		{Settings{Sweeps: 1_000_001}, "sweeps: 1000001 is not between 1 and 1000000"},
-		{Settings{Levels: -1}, "levels: -1 is not between 1 and 100"},
-		{Settings{Resolution: -1}, "resolution: -1 is not between 0 and 1e+12"},
-		{Settings{Levels: 101}, "levels: 101 is not between 1 and 100"},
-		{Settings{Clip: 0.5}, "edge-clip: 0.5 is not between 1e-12 and 0.49"},
-		{Settings{Clip: -0.1}, "edge-clip: -0.1 is not between 1e-12 and 0.49"},
-		{Settings{Clip: math.NaN()}, "edge-clip: NaN is not between 1e-12 and 0.49"},
+		{Settings{Sweeps: -1}, "Sweeps: -1 is not between 1 and 1000000"},
+		{Settings{Sweeps: 1_000_001}, "Sweeps: 1000001 is not between 1 and 1000000"},
+		{Settings{Levels: -1}, "Levels: -1 is not between 1 and 100"},
+		{Settings{Resolution: -1}, "Resolution: -1 is not above 0 and at most 1e+12"},
+		{Settings{Levels: 101}, "Levels: 101 is not between 1 and 100"},
+		{Settings{Clip: 0.5}, "Clip: 0.5 is not between 1e-12 and 0.49"},
+		{Settings{Clip: -0.1}, "Clip: -0.1 is not between 1e-12 and 0.49"},
+		{Settings{Clip: math.NaN()}, "Clip: NaN is not between 1e-12 and 0.49"},
 	} {
 		_, failed := Find(t.Context(), build(t, 3, func(_, _ int) float64 { return 0.9 }), c.set, rand.New(rand.NewPCG(1, 1)), nil)
 		err := c.set.Resolve()

@@ -69,13 +69,29 @@ type Settings struct {
 // log-odds of 3.9. docs/method.md has the figures behind it.
 const DefaultClip = 0.02
 
-// Resolve fills in the defaults and checks the ranges.
-func (s *Settings) Resolve() error {
-	if _, err := s.Fusion.MarshalText(); err != nil {
-		return option.Errorf("fusion", "%v", err)
+// Parameters describes the settings.
+func (s *Settings) Parameters() []option.Parameter {
+	return []option.Parameter{
+		{
+			Field: "Fusion", Name: "fusion", Value: option.OneOf(&s.Fusion),
+			Equation: "Eq. p_bayesian_new",
+			Meaning:  "how a pair's views become one probability; asymmetric is Eq. p_bayesian; under the automatic preset symmetric stands for pooled",
+		},
+		{
+			Field: "Completion", Name: "completion", Value: option.On(&s.Completion), PaperOnly: true,
+			Equation: "Eqs. f_joint_com1-3",
+			Meaning:  "estimates a view that a sample lacks from two or more others",
+		},
+		{
+			Field: "Clip", Name: "function-clip", Value: option.Number(&s.Clip, DefaultClip, 1e-12, 0.49),
+			Equation: "Eq. p_bayesian_new",
+			Meaning:  "keeps a view's probability within [c, 1-c]",
+		},
 	}
-	return option.Default("function-clip", &s.Clip, DefaultClip, 1e-12, 0.49)
 }
+
+// Resolve fills in the defaults and checks the ranges.
+func (s *Settings) Resolve() error { return option.Resolve(s.Parameters()) }
 
 // Estimator turns the similarities of a pair into a probability.
 type Estimator struct {

@@ -649,29 +649,29 @@ func TestFusionNames(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	for _, c := range []struct {
-		set    Settings
-		clip   float64
-		option string // empty where the settings are fine
+		set   Settings
+		clip  float64
+		field string // empty where the settings are fine
 	}{
 		{Settings{}, DefaultClip, ""},
 		{Settings{Fusion: Multiply, Completion: true, Clip: 0.49}, 0.49, ""},
 		{Settings{Clip: 1e-12}, 1e-12, ""},
-		{Settings{Clip: 0.5}, 0, "function-clip"},
-		{Settings{Clip: -0.1}, 0, "function-clip"},
-		{Settings{Clip: 1e-13}, 0, "function-clip"},
-		{Settings{Clip: nan}, 0, "function-clip"},
-		{Settings{Fusion: -1}, 0, "fusion"},
-		{Settings{Fusion: 7}, 0, "fusion"},
+		{Settings{Clip: 0.5}, 0, "Clip"},
+		{Settings{Clip: -0.1}, 0, "Clip"},
+		{Settings{Clip: 1e-13}, 0, "Clip"},
+		{Settings{Clip: nan}, 0, "Clip"},
+		{Settings{Fusion: -1}, 0, "Fusion"},
+		{Settings{Fusion: 7}, 0, "Fusion"},
 	} {
 		set, bad := c.set, (*option.Error)(nil)
 		err := set.Resolve()
 		want := c.set
 		want.Clip = c.clip
-		if c.option == "" && (err != nil || set != want) {
+		if c.field == "" && (err != nil || set != want) {
 			t.Errorf("%+v became %+v, %v", c.set, set, err)
 		}
-		if c.option != "" && (!errors.As(err, &bad) || bad.Option != c.option) {
-			t.Errorf("%+v: %v, not an error about %s", c.set, err, c.option)
+		if c.field != "" && (!errors.As(err, &bad) || bad.Field != c.field) {
+			t.Errorf("%+v: %v, not an error about %s", c.set, err, c.field)
 		}
 		if e, newErr := New(identity(1), c.set); (newErr == nil) != (err == nil) || (e == nil) != (err != nil) {
 			t.Errorf("New with %+v: %v", c.set, newErr)

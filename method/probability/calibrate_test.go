@@ -239,7 +239,7 @@ func TestCalibrateErrors(t *testing.T) {
 	}{
 		{nil, Settings{}, "at least one view"},
 		{[][]float32{{1, 2}, {1}}, Settings{}, "view 1 has 1 similarities where view 0 has 2"},
-		{[][]float32{{1}}, Settings{Pairs: -1}, "pairs"},
+		{[][]float32{{1}}, Settings{Pairs: -1}, "Pairs"},
 	} {
 		if model, err := Calibrate(t.Context(), c.w, func(int, int) bool { return false }, c.set); err == nil || !strings.Contains(err.Error(), c.want) || model != nil {
 			t.Errorf("%v, %+v: %v, %v", c.w, c.set, model, err)

@@ -537,7 +537,7 @@ func TestLearnErrors(t *testing.T) {
 		{nil, Settings{}, "at least one view"},
 		{[][]float32{{1, 2}, {1}}, Settings{}, "view 1 has 1 similarities where view 0 has 2"},
 		{[][]float32{{1}, {}}, Settings{}, "view 1 has 0 similarities where view 0 has 1"},
-		{[][]float32{{1}}, Settings{Rate: -1}, "rate"},
+		{[][]float32{{1}}, Settings{Rate: -1}, "Rate"},
 	} {
 		if model, err := Learn(t.Context(), c.w, c.set, 1, nil); err == nil || !strings.Contains(err.Error(), c.want) || model != nil {
 			t.Errorf("%v, %+v: %v, %v", c.w, c.set, model, err)
@@ -554,41 +554,41 @@ func TestResolve(t *testing.T) {
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
-		set    Settings
-		option string // empty where the settings are fine
+		set   Settings
+		field string // empty where the settings are fine
 	}{
 		{Settings{Segments: 100_000, Pairs: math.MaxInt32, Lambda: 1e9, Low: 100_000, High: 100_000, Epochs: 10_000_000, Rate: 1e3, Momentum: 1, Decay: 1, Loss: Direct}, ""},
 		{Settings{Segments: 1, Pairs: 1, Lambda: 1e-300, Low: -1, High: -1, Epochs: 1, Rate: 1e-300, Momentum: -1, Decay: -1}, ""},
-		{Settings{Segments: -1}, "segments"},
-		{Settings{Segments: 100_001}, "segments"},
-		{Settings{Pairs: -1}, "pairs"},
-		{Settings{Lambda: -1}, "lambda"},
-		{Settings{Lambda: nan}, "lambda"},
-		{Settings{Lambda: 2e9}, "lambda"},
-		{Settings{Low: -2}, "low"},
-		{Settings{Low: 100_001}, "low"},
-		{Settings{High: -2}, "high"},
-		{Settings{High: 100_001}, "high"},
-		{Settings{Epochs: -1}, "epochs"},
-		{Settings{Epochs: 10_000_001}, "epochs"},
-		{Settings{Rate: -0.1}, "rate"},
-		{Settings{Rate: inf}, "rate"},
-		{Settings{Rate: nan}, "rate"},
-		{Settings{Momentum: 1.1}, "momentum"},
-		{Settings{Momentum: -1.1}, "momentum"},
-		{Settings{Decay: nan}, "decay"},
-		{Settings{Decay: 2}, "decay"},
-		{Settings{Loss: 2}, "loss"},
-		{Settings{Loss: -1}, "loss"},
+		{Settings{Segments: -1}, "Segments"},
+		{Settings{Segments: 100_001}, "Segments"},
+		{Settings{Pairs: -1}, "Pairs"},
+		{Settings{Lambda: -1}, "Lambda"},
+		{Settings{Lambda: nan}, "Lambda"},
+		{Settings{Lambda: 2e9}, "Lambda"},
+		{Settings{Low: -2}, "Low"},
+		{Settings{Low: 100_001}, "Low"},
+		{Settings{High: -2}, "High"},
+		{Settings{High: 100_001}, "High"},
+		{Settings{Epochs: -1}, "Epochs"},
+		{Settings{Epochs: 10_000_001}, "Epochs"},
+		{Settings{Rate: -0.1}, "Rate"},
+		{Settings{Rate: inf}, "Rate"},
+		{Settings{Rate: nan}, "Rate"},
+		{Settings{Momentum: 1.1}, "Momentum"},
+		{Settings{Momentum: -1.1}, "Momentum"},
+		{Settings{Decay: nan}, "Decay"},
+		{Settings{Decay: 2}, "Decay"},
+		{Settings{Loss: 2}, "Loss"},
+		{Settings{Loss: -1}, "Loss"},
 	} {
 		set, err := c.set, (*option.Error)(nil)
 		switch got := set.Resolve(); {
-		case c.option == "" && (got != nil || set != c.set):
+		case c.field == "" && (got != nil || set != c.set):
 			t.Errorf("%+v became %+v, %v", c.set, set, got)
-		case c.option != "" && (!errors.As(got, &err) || err.Option != c.option):
-			t.Errorf("%+v: %v, not an error about %s", c.set, got, c.option)
+		case c.field != "" && (!errors.As(got, &err) || err.Field != c.field):
+			t.Errorf("%+v: %v, not an error about %s", c.set, got, c.field)
 		}
-		if again := set; c.option == "" && (again.Resolve() != nil || again != set) {
+		if again := set; c.field == "" && (again.Resolve() != nil || again != set) {
 			t.Errorf("%+v resolves to %+v", set, again)
 		}
 	}

@@ -81,26 +81,85 @@ const (
 	DefaultDecay    = 0.00005
 )
 
+// Parameters describes the settings.
+func (s *Settings) Parameters() []option.Parameter {
+	return []option.Parameter{
+		{
+			Field: "Pairs", Name: "pairs", Value: option.Whole(&s.Pairs, DefaultPairs, 1, math.MaxInt32),
+			Equation: "Eq. f_function",
+			Meaning:  "T, the most pairs that are trained on",
+		},
+		{
+			Field: "Segments", Name: "segments", Value: option.WholeOrAuto(&s.Segments, 0, 1, 100_000),
+			Equation: "Eq. f_function",
+			Meaning:  "I, the segments of a probability function; auto is one per 50 training pairs, 100 to 1000",
+		},
+		{
+			Field: "Lambda", Name: "lambda", Value: option.Number(&s.Lambda, DefaultLambda, option.Above, 1e9), PaperOnly: true,
+			Equation: "Eq. loss_all",
+			Meaning:  "weight of the consistency loss against the constraint loss",
+		},
+		{
+			Field: "Low", Name: "low", Value: option.Whole(&s.Low, DefaultLow, 0, 100_000), PaperOnly: true,
+			Equation: "Eq. loss_2",
+			Meaning:  "indi, how many of the lowest segments are drawn to 0; a quarter of a view's at most",
+		},
+		{
+			Field: "High", Name: "high", Value: option.Whole(&s.High, DefaultHigh, 0, 100_000), PaperOnly: true,
+			Equation: "Eq. loss_2",
+			Meaning:  "indj+1, how many of the highest segments are drawn to 1; a quarter at most",
+		},
+		{
+			Field: "Epochs", Name: "epochs", Value: option.Whole(&s.Epochs, DefaultEpochs, 1, 10_000_000), PaperOnly: true,
+			Equation: "Eq. loss_all",
+			Meaning:  "steps of gradient descent",
+		},
+		{
+			Field: "Rate", Name: "rate", Value: option.Number(&s.Rate, DefaultRate, option.Above, 1e3), PaperOnly: true,
+			Equation: "Eq. loss_all",
+			Meaning:  "learning rate of gradient descent",
+		},
+		{
+			Field: "Momentum", Name: "momentum", Value: option.Number(&s.Momentum, DefaultMomentum, 0, 1), PaperOnly: true,
+			Equation: "Eq. loss_all",
+			Meaning:  "momentum of gradient descent",
+		},
+		{
+			Field: "Decay", Name: "decay", Value: option.Number(&s.Decay, DefaultDecay, 0, 1), PaperOnly: true,
+			Equation: "Eq. loss_all",
+			Meaning:  "weight decay of gradient descent",
+		},
+		{
+			Field: "Loss", Name: "loss", Value: option.OneOf(&s.Loss), PaperOnly: true,
+			Equation: "Eqs. loss_1, loss_fz",
+			Meaning:  "form of the consistency loss: mixed is Eq. loss_1, direct Eq. loss_fz",
+		},
+		{
+			Field: "WithoutSingle", Name: "single", Value: option.Off(&s.WithoutSingle), PaperOnly: true,
+			Equation: "Eqs. loss_1, loss_fz",
+			Meaning:  "the term of Fsingle in the consistency loss",
+		},
+		{
+			Field: "WithoutCross", Name: "cross", Value: option.Off(&s.WithoutCross), PaperOnly: true,
+			Equation: "Eqs. loss_1, loss_fz",
+			Meaning:  "the term of Fcross in the consistency loss",
+		},
+		{
+			Field: "WithoutConstraint", Name: "constraint", Value: option.Off(&s.WithoutConstraint), PaperOnly: true,
+			Equation: "Eq. loss_2",
+			Meaning:  "the constraint loss",
+		},
+		{
+			Field: "Untrained", Name: "training", Value: option.Off(&s.Untrained), PaperOnly: true,
+			Equation: "Eq. loss_all",
+			Meaning:  "off keeps the straight lines that the learning starts from",
+		},
+	}
+}
+
 // Resolve fills in the defaults and checks the ranges. It leaves Segments at 0,
 // whose meaning depends on the number of pairs.
-func (s *Settings) Resolve() error {
-	if s.Segments < 0 || s.Segments > 100_000 {
-		return option.Errorf("segments", "%d is not between 1 and 100000", s.Segments)
-	}
-	if _, err := s.Loss.MarshalText(); err != nil {
-		return option.Errorf("loss", "%v", err)
-	}
-	return option.First(
-		option.Default("pairs", &s.Pairs, DefaultPairs, 1, math.MaxInt32),
-		option.Default("lambda", &s.Lambda, DefaultLambda, 0, 1e9),
-		option.Default("low", &s.Low, DefaultLow, -1, 100_000),
-		option.Default("high", &s.High, DefaultHigh, -1, 100_000),
-		option.Default("epochs", &s.Epochs, DefaultEpochs, 1, 10_000_000),
-		option.Default("rate", &s.Rate, DefaultRate, 0, 1e3),
-		option.Default("momentum", &s.Momentum, DefaultMomentum, -1, 1),
-		option.Default("decay", &s.Decay, DefaultDecay, -1, 1),
-	)
-}
+func (s *Settings) Resolve() error { return option.Resolve(s.Parameters()) }
 
 // defaultSegments returns the number of segments for a training set of the given
 // size.

@@ -31,12 +31,33 @@ type Settings struct {
 	Rounds int `json:"rounds"`
 }
 
+// Parameters describes the settings.
+func (s *Settings) Parameters() []option.Parameter {
+	return []option.Parameter{
+		{
+			Field: "WithoutPaths", Name: "paths", Value: option.Off(&s.WithoutPaths), PaperOnly: true,
+			Equation: "Eq. pb_optpath",
+			Meaning:  "path propagation",
+		},
+		{
+			Field: "WithoutCoNeighbours", Name: "co-neighbor-propagation", Value: option.Off(&s.WithoutCoNeighbours), PaperOnly: true, //nolint:misspell // spelt as --neighbors is
+			Equation: "Eq. pb_optknn",
+			Meaning:  "co-neighbour propagation",
+		},
+		{
+			Field: "Rounds", Name: "rounds", Value: option.Whole(&s.Rounds, 1, 1, 100), PaperOnly: true,
+			Equation: "Eq. pb_optknn",
+			Meaning:  "how often co-neighbour propagation is applied",
+		},
+	}
+}
+
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
 	if s.Neighbours < 1 && !s.WithoutCoNeighbours {
-		return option.Errorf("co-neighbors", "%d neighbours are too few; give at least 1", s.Neighbours)
+		return option.Errorf("Neighbours", "%d neighbours are too few; give at least 1", s.Neighbours)
 	}
-	return option.Default("rounds", &s.Rounds, 1, 1, 100)
+	return option.Resolve(s.Parameters())
 }
 
 // Steps returns how many times Graph goes over the samples.

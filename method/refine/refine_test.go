@@ -570,10 +570,10 @@ func TestSettings(t *testing.T) {
 		{Settings{Neighbours: 5, WithoutPaths: true}, "{true 5 false 1}", 1},
 		{Settings{WithoutCoNeighbours: true}, "{false 0 true 1}", 1},
 		{Settings{WithoutPaths: true, WithoutCoNeighbours: true}, "{true 0 true 1}", 0},
-		{Settings{}, "co-neighbors: 0 neighbours are too few; give at least 1", 2},
-		{Settings{Neighbours: -1}, "co-neighbors: -1 neighbours are too few; give at least 1", 2},
-		{Settings{Neighbours: 5, Rounds: -1}, "rounds: -1 is not between 1 and 100", 2},
-		{Settings{Neighbours: 5, Rounds: 101}, "rounds: 101 is not between 1 and 100", 102},
+		{Settings{}, "Neighbours: 0 neighbours are too few; give at least 1", 2},
+		{Settings{Neighbours: -1}, "Neighbours: -1 neighbours are too few; give at least 1", 2},
+		{Settings{Neighbours: 5, Rounds: -1}, "Rounds: -1 is not between 1 and 100", 2},
+		{Settings{Neighbours: 5, Rounds: 101}, "Rounds: 101 is not between 1 and 100", 102},
 	} {
 		if got := c.set.Steps(); got != c.steps {
 			t.Errorf("%+v: %d steps, want %d", c.set, got, c.steps)

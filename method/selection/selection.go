@@ -6,6 +6,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -40,12 +41,15 @@ const Levels = 20
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
 	if s.Neighbours < 0 {
-		return option.Errorf("neighbors", "%d neighbours are too few; give at least 1", s.Neighbours)
+		return option.Errorf("Neighbours", "%d neighbours are too few; give at least 1", s.Neighbours)
 	}
 	if s.Partition.Levels == 0 {
 		s.Partition.Levels = Levels
 	}
-	return option.First(option.Default("most", &s.Most, DefaultMost, 1, math.MaxInt32), s.Partition.Resolve())
+	if err := option.Resolve([]option.Parameter{{Field: "Most", Value: option.Whole(&s.Most, DefaultMost, 1, math.MaxInt32)}}); err != nil {
+		return err
+	}
+	return option.Within("Partition", s.Partition.Resolve())
 }
 
 // Candidate is a partition that was tried.
@@ -116,7 +120,7 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 		at := len(plan.neighbours) - 1 - turn // what takes longest comes first
 		failed[at] = set.row(ctx, near, plan, at, r.Candidates[at*width:][:width], tick)
 	})
-	if err := option.First(append(failed, err)...); err != nil {
+	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, err
 	}
 	walk, err := near.Graph(ctx, walked, threads)

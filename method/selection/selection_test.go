@@ -219,14 +219,14 @@ func TestPlan(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for want, set := range map[string]Settings{
-		"neighbors":  {Neighbours: -1},
-		"most":       {Most: -1},
-		"resolution": {Partition: partition.Settings{Resolution: -1}},
-		"levels":     {Partition: partition.Settings{Levels: -1}},
+		"Neighbours":           {Neighbours: -1},
+		"Most":                 {Most: -1},
+		"Partition.Resolution": {Partition: partition.Settings{Resolution: -1}},
+		"Partition.Levels":     {Partition: partition.Settings{Levels: -1}},
 	} {
 		_, err := Search(t.Context(), rings(10, 5, 3, 1), set, 1, nil)
 		of, ok := errors.AsType[*option.Error](err)
-		if !ok || of.Option != want || set.Steps(10) != 0 || set.Footprint(10, 100, 1) != 0 || set.Cost(10) != 0 {
+		if !ok || of.Field != want || set.Steps(10) != 0 || set.Footprint(10, 100, 1) != 0 || set.Cost(10) != 0 {
 			t.Errorf("%+v: %v", set, err)
 		}
 	}
