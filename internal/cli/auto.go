@@ -99,7 +99,7 @@ func benchAutoFunc(ctx context.Context, out, stderr io.Writer, o benchAutoOption
 	}
 	switch {
 	case o.json:
-		return printJSON(out, r)
+		return show(out, true, r, "")
 	case page == nil:
 		_, err = io.WriteString(out, section)
 	case !o.quiet:

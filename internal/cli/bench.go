@@ -112,7 +112,7 @@ func benchSetsFunc(ctx context.Context, out, stderr io.Writer, o benchSetsOption
 	}
 	switch {
 	case o.json:
-		return printJSON(out, r)
+		return show(out, true, r, "")
 	case page == nil:
 		_, err = io.WriteString(out, markdown)
 	default:

@@ -31,7 +31,7 @@ type known struct {
 	groups       *dataset.Groups
 }
 
-// read reads the files, and refuses what contradicts itself.
+// read reads the files. Whether the constraints contradict each other is found out by the fit.
 func (o *constraintOptions) read(ctx context.Context, ids []string, samples int) (*known, error) {
 	k := &known{}
 	var err error
@@ -55,9 +55,6 @@ func (o *constraintOptions) read(ctx context.Context, ids []string, samples int)
 		if ids == nil {
 			k.set.Distinct = byRow(k.groups.Groups, k.groups.IDs)
 		}
-	}
-	if _, err = k.set.Resolve(samples); err != nil {
-		return nil, k.explain(err, ids)
 	}
 	return k, nil
 }
@@ -105,15 +102,15 @@ func (k *known) place(kind constraint.Kind, places []int) string {
 	}
 }
 
-// files returns those that were read.
-func (k *known) files() []string {
-	var paths []string
+// paths returns the files that were read.
+func (k *known) paths() []string {
+	var list []string
 	for _, f := range []*dataset.File{k.mustFile(), k.cannotFile(), k.distinctFile()} {
 		if f != nil {
-			paths = append(paths, f.Path)
+			list = append(list, f.Path)
 		}
 	}
-	return paths
+	return list
 }
 
 func (k *known) mustFile() *dataset.File {

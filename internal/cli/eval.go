@@ -71,11 +71,7 @@ func evalFunc(ctx context.Context, out io.Writer, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return printJSON(out, s)
-	}
-	_, err = fmt.Fprintf(out, "%s, %s\n\n%s", count(s.Samples, "sample"), count(s.Clusters, "cluster"), scoreTable(&s))
-	return printing(err)
+	return show(out, o.json, s, fmt.Sprintf("%s, %s\n\n%s", count(s.Samples, "sample"), count(s.Clusters, "cluster"), scoreTable(&s)))
 }
 
 // readTruth reads the class of every sample. Samples without ids, for which ids is

@@ -94,11 +94,7 @@ func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 		}
 		said, text = p, pairText(p)
 	}
-	if o.json {
-		return printJSON(out, said)
-	}
-	_, err = io.WriteString(out, text)
-	return printing(err)
+	return show(out, o.json, said, text)
 }
 
 // sampleOf returns the number of the sample that is called id in the model at path.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,16 +13,12 @@ import (
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/similarity"
-	"github.com/mvclust/mvclust/score"
 )
 
 type fitOptions struct {
-	sources    []string
-	output     string
-	format     string
-	views      []string
-	id         string
-	index      string
+	sourceOptions
+	outputOptions
+	format     tableFormat
 	truth      string
 	preset     string
 	neighbours positive
@@ -34,8 +29,6 @@ type fitOptions struct {
 	params     []string
 	known      constraintOptions
 	thumbs     string
-	json       bool
-	quiet      bool
 }
 
 func newFitCommand() *cobra.Command {
@@ -88,22 +81,14 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 				return usagef(cmd, "no VIEW is given; name at least one file")
 			}
 			o.sources = args
-			var p *progress
-			if !o.quiet {
-				p = newProgress(cmd.ErrOrStderr())
-				defer p.close()
-				defer onAbandon(cmd.Context(), func() error { p.close(); return nil })()
-			}
-			return fitFunc(cmd.Context(), cmd.OutOrStdout(), p, o)
+			return fitFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.output, "output", "o", "mvclust-out", "folder `DIR` for the results, made where it is missing")
-	f.StringVar(&o.format, "format", "csv", "`NAME` of the format of the labels, csv or parquet: labels.csv or labels.parquet")
-	f.StringSliceVar(&o.views, "views", nil, "`LIST` of the views to use, by number from 0 or by name, with commas between (default all)")
-	f.StringVar(&o.id, "id", "", "`COLUMN` of tables that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or one that has the names of rows)")
-	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1, or of a matrix of 0 and 1 with a column per view")
+	o.folderFlag(f, "mvclust-out", "the results")
+	o.format.flag(f, "labels")
+	o.sourceFlags(f)
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
 	o.known.flags(f)
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto, which decides by itself what data need, or paper, the published method")
@@ -111,10 +96,10 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, "+enum.Choices[similarity.Metric]()+": one for all views, or one per view with commas between")
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
-	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")
+	threadsFlag(f, &o.threads)
 	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may take; one that needs more is refused before it starts (default as much as it needs)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
-	f.StringVar(&o.thumbs, "thumbs", "", thumbsHelp)
+	f.StringVar(&o.thumbs, "thumbs", "", "`PICTURES` to show in report.html in place of ids: a folder of files called ID.jpg, .png, .webp or .gif, or FILE:COLUMN of a table with the pictures or their paths")
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
 	cmd.SetUsageTemplate(usageTemplate() + `
@@ -132,8 +117,8 @@ func (o *fitOptions) library() (mvclust.Options, error) {
 		return opt, fmt.Errorf("--preset: %w", err)
 	}
 	opt.Preset = preset
-	if opt.Threads > maxThreads {
-		return opt, fmt.Errorf("--threads: %d is more than %d; leave it out to use all processors", opt.Threads, maxThreads)
+	if err := checkThreads(o.threads); err != nil {
+		return opt, err
 	}
 	for _, name := range o.metrics {
 		m, err := similarity.ParseMetric(name)
@@ -150,177 +135,101 @@ func (o *fitOptions) library() (mvclust.Options, error) {
 	return opt, nil
 }
 
-// maxThreads is far beyond the processors of any machine that this meets.
-const maxThreads = 1024
-
-// fitFunc clusters, writes the files, and prints the summary or run.json to out.
-func fitFunc(ctx context.Context, out io.Writer, p *progress, o fitOptions) error {
-	started := time.Now()
+// fitFunc clusters, writes the files, and prints the summary or run.json.
+func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 	opt, err := o.library()
 	if err != nil {
 		return err
 	}
-	if err := checkFormat(o.format); err != nil {
+	if err := o.format.check(); err != nil {
 		return err
 	}
-	labels, other := labelsFiles(o.format)
-	dir, err := openFolder(ctx, o.output)
+	j, err := begin(ctx, out, stderr, o.outputOptions)
 	if err != nil {
 		return err
 	}
-	defer dir.close()
+	defer j.close()
+	in, err := o.read(j, &opt)
+	if err != nil {
+		return err
+	}
+	j.lap("read")
+	if err := j.reserve(in.paths(), o.format.labelsFile(), modelFile, runFile, pageName); err != nil {
+		return err
+	}
+	j.noteOld(in.paths(), o.format.other().labelsFile())
 
-	given, err := o.read(ctx, &opt, p)
-	defer given.close()
+	result, err := j.fit(in.set, opt)
+	if err != nil {
+		return explain(in.known.explain(err, in.set.IDs), o.sources, in.set)
+	}
+	r, err := newRunReport(j, &o, in, result)
 	if err != nil {
 		return err
 	}
-	set, readingTook := given.set, time.Since(started)
-	for _, note := range set.Notes {
-		p.note(note)
-	}
-	inputs := given.paths()
-	for _, name := range []string{labels, modelFile, "run.json", pageName} {
-		if err := dir.spare(name, inputs); err != nil {
-			return err
-		}
-	}
-	noteOld(p, dir, inputs, other)
-
-	opt.Progress = func(s mvclust.Progress) {
-		doing, unit := stageWords(s.Stage)
-		p.update(doing, unit, s.Done, s.Total, s.Share)
-	}
-	saved, err := beginModel(ctx, dir, set.Views)
+	page, err := newPage(j, r, in, result)
 	if err != nil {
 		return err
 	}
-	defer saved.abandon()
-	result, err := mvclust.Fit(ctx, set.Views, opt)
-	if err != nil {
-		return explain(err, o.sources, set)
-	}
-	if err := saved.finish(mvclust.NewModel(set.Views, result, set.IDs)); err != nil {
+	if err := j.stageLabels(o.format, in.set.IDs, result.Labels, result.Confidence); err != nil {
 		return err
 	}
-	r := newRunReport(&o, set, readingTook, result)
-	if r.Constraints, err = given.known.report(result.Labels); err != nil {
+	if err := j.stage(pageName, page.WriteHTML); err != nil {
 		return err
 	}
-	r.Labels = labels
-	r.Started = started.UTC().Truncate(time.Millisecond)
-	for _, note := range r.Notes[len(set.Notes):] {
-		p.note(note)
-	}
-	if truth := given.truth; truth != nil {
-		s, err := score.Compare(truth.Labels, result.Labels)
-		if err != nil {
-			return err
-		}
-		r.Inputs.Truth, r.Scores = &truth.File, &s
-	}
-	page, err := newPage(ctx, p, r, set, given.truth, given.pictures, result)
-	if err != nil {
-		return err
-	}
-	err = stageLabels(ctx, dir, o.format, set.IDs, result.Labels, result.Confidence)
-	if err == nil {
-		err = dir.stage(ctx, pageName, page.WriteHTML)
-	}
-	if err != nil {
-		return err
-	}
-	r.Seconds = time.Since(started).Seconds()
-	text, err := encode(r)
-	if err != nil {
-		return err
-	}
-	if err := dir.write(ctx, "run.json", text); err != nil { // and all the others with it
-		return err
-	}
-	p.close()
-	switch {
-	case o.json:
-		_, err = out.Write(text)
-	case !o.quiet:
-		err = r.summarise(out, filepath.Clean(o.output))
-	}
-	return printing(err)
+	r.Seconds = j.seconds()
+	return j.finish(runFile, r, r.summary(filepath.Clean(o.output)))
 }
 
-// given is what a fit reads.
-type given struct {
+// fitInput is what a fit reads.
+type fitInput struct {
 	set      *dataset.Set
-	truth    *dataset.Truth // nil where it is not given
+	truth    *dataset.Truth // nil without --truth
 	known    *known
-	pictures *dataset.Pictures // the same
-	release  func()            // of the limit of memory
+	pictures *dataset.Pictures // nil without --thumbs
 }
 
 // read reads all files, with the memory limited as soon as the sizes are known, and adds
-// the constraints to opt. What it returns is to be closed, also after an error.
-func (o *fitOptions) read(ctx context.Context, opt *mvclust.Options, p *progress) (*given, error) {
-	const reading = "reading files"
-	p.update(reading, "bytes", 0, 1, 0)
-	g := &given{release: func() {}}
-	var err error
-	g.set, err = dataset.Load(ctx, o.sources, dataset.Options{
-		Views: o.views, ID: o.id, Index: o.index,
-		Sides: func(samples int, dims []int, scratch int64) error {
-			release, err := limitMemory(o.memory, *opt, samples, dims, scratch)
-			if err != nil {
-				return explain(err, o.sources, &dataset.Set{})
-			}
-			g.release = release
-			return nil
-		},
-		Progress: func(done, total int64) { p.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
+// the constraints to opt.
+func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
+	set, err := o.load(j, func(samples int, dims []int, scratch int64) error {
+		release, err := limitMemory(o.memory, *opt, samples, dims, scratch)
+		if err != nil {
+			return explain(err, o.sources, &dataset.Set{})
+		}
+		j.atEnd(release)
+		return nil
 	})
 	if err != nil {
-		return g, err
+		return nil, err
 	}
-	samples := g.set.Views[0].Samples
+	in := &fitInput{set: set}
+	samples := set.Views[0].Samples
 	if o.truth != "" {
-		if g.truth, err = readTruth(ctx, o.truth, g.set.IDs, samples); err != nil {
-			return g, err
+		if in.truth, err = readTruth(j.ctx, o.truth, set.IDs, samples); err != nil {
+			return nil, err
 		}
 	}
-	if g.known, err = o.known.read(ctx, g.set.IDs, samples); err != nil {
-		return g, err
+	if in.known, err = o.known.read(j.ctx, set.IDs, samples); err != nil {
+		return nil, err
 	}
-	opt.Constraints = g.known.set
-	if g.pictures, err = openThumbs(ctx, o.thumbs, g.set); err != nil {
-		return g, err
+	opt.Constraints = in.known.set
+	if o.thumbs != "" {
+		if in.pictures, err = dataset.OpenPictures(j.ctx, o.thumbs, set.IDs, samples); err != nil {
+			return nil, fmt.Errorf("--thumbs %w", err)
+		}
+		j.atEnd(func() { in.pictures.Close() })
 	}
-	p.update(reading, "bytes", 1, 1, 0)
-	return g, nil
+	return in, nil
 }
 
-// paths returns the files that were read, which no result may replace.
-func (g *given) paths() []string {
-	var paths []string
-	for _, f := range g.set.Files {
-		paths = append(paths, f.Path)
+// paths returns the files that were read, which no output may replace.
+func (in *fitInput) paths() []string {
+	list := append(paths(in.set.Files), in.known.paths()...)
+	if in.truth != nil {
+		list = append(list, in.truth.File.Path)
 	}
-	if g.truth != nil {
-		paths = append(paths, g.truth.File.Path)
-	}
-	return append(paths, g.known.files()...)
-}
-
-func (g *given) close() {
-	g.release()
-	if g.pictures != nil {
-		g.pictures.Close()
-	}
-}
-
-// printing wraps an error of standard output.
-func printing(err error) error {
-	if err != nil {
-		return fmt.Errorf("the output cannot be printed: %w", cause(err))
-	}
-	return nil
+	return list
 }
 
 // stageWords says what a stage does, and what it counts.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,7 @@ import (
 func quickOptions(dir string) fitOptions {
 	data := filepath.Join(dir, "synth.npz")
 	return fitOptions{
-		sources: []string{data}, output: filepath.Join(dir, "out"), truth: data + ":labels",
+		sourceOptions: sourceOptions{sources: []string{data}}, outputOptions: outputOptions{output: filepath.Join(dir, "out")}, truth: data + ":labels",
 		preset: "paper", format: "csv", neighbours: 20, metrics: []string{"cosine"}, params: []string{"epochs=20"},
 	}
 }
@@ -38,7 +39,7 @@ func TestFitFunc(t *testing.T) {
 	var out bytes.Buffer
 	o := quickOptions(dir)
 	o.json = true
-	if err := fitFunc(t.Context(), &out, nil, o); err != nil {
+	if err := fitFunc(t.Context(), &out, io.Discard, o); err != nil {
 		t.Fatal(err)
 	}
 	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")

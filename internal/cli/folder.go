@@ -131,6 +131,9 @@ func (o *output) close(err error) error {
 	return o.fail(errors.Join(err, o.file.Close()))
 }
 
+// abandon closes a file that close did not; the folder removes it.
+func (o *output) abandon() { _ = o.file.Close() }
+
 // fail says which file cannot be written, and why, if err is not nil.
 func (o *output) fail(err error) error {
 	switch {

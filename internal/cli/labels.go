@@ -1,67 +1,46 @@
 package cli
 
 import (
-	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mvclust/mvclust/internal/files/dataset"
 )
 
-// checkFormat reports a format that labels cannot be written in.
-func checkFormat(format string) error {
-	if format != "csv" && format != "parquet" {
-		return fmt.Errorf("--format: there is no format %q of labels; choose csv or parquet", format)
+// tableFormat is the format of the tables that a command writes, csv or parquet.
+type tableFormat string
+
+func (t *tableFormat) flag(f *pflag.FlagSet, table string) {
+	f.StringVar((*string)(t), "format", "csv", "`NAME` of the format of the "+table+", csv or parquet: "+table+".csv or "+table+".parquet")
+}
+
+func (t tableFormat) check() error {
+	if t != "csv" && t != "parquet" {
+		return fmt.Errorf("--format: there is no format %q of labels; choose csv or parquet", string(t))
 	}
 	return nil
 }
 
-// labelsFiles returns the name of the file of labels in a format, and in the other one.
-func labelsFiles(format string) (name, other string) {
+// labelsFile returns the name of the file of labels.
+func (t tableFormat) labelsFile() string { return "labels." + string(t) }
+
+// other returns the format that was not chosen.
+func (t tableFormat) other() tableFormat {
+	if t == "csv" {
+		return "parquet"
+	}
+	return "csv"
+}
+
+// stageLabels stages labels.csv or labels.parquet.
+func (j *job) stageLabels(format tableFormat, ids []string, labels []int, confidence []float64) error {
 	if format == "parquet" {
-		return "labels.parquet", "labels.csv"
+		return j.stage(format.labelsFile(), func(w io.Writer) error { return dataset.WriteLabels(w, ids, labels, confidence) })
 	}
-	return "labels.csv", "labels.parquet"
-}
-
-// noteOld tells of files of the given names that are in the folder and will not be replaced.
-func noteOld(p *progress, dir *folder, inputs []string, names ...string) {
-	for _, name := range names {
-		if dir.has(name) && dir.spare(name, inputs) == nil {
-			p.note(fmt.Sprintf("%s is of an earlier run, and stays as it is", filepath.Join(dir.path, name)))
-		}
-	}
-}
-
-// stageLabels stages the file of labels.
-func stageLabels(ctx context.Context, dir *folder, format string, ids []string, labels []int, confidence []float64) error {
-	name, _ := labelsFiles(format)
-	return dir.stage(ctx, name, func(w io.Writer) error {
-		if format == "parquet" {
-			return dataset.WriteLabels(w, ids, labels, confidence)
-		}
-		return writeLabels(w, ids, labels, confidence)
+	return j.stageCSV(format.labelsFile(), []string{"id", "label", "confidence"}, len(labels), func(i int) []string {
+		return []string{idOf(ids, i), strconv.Itoa(labels[i]), share(confidence[i])}
 	})
-}
-
-// writeLabels writes labels.csv.
-func writeLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
-	c := csv.NewWriter(w)
-	if err := c.Write([]string{"id", "label", "confidence"}); err != nil {
-		return err
-	}
-	for i, label := range labels {
-		id := strconv.Itoa(i)
-		if ids != nil {
-			id = ids[i]
-		}
-		if err := c.Write([]string{id, strconv.Itoa(label), strconv.FormatFloat(confidence[i], 'f', 6, 64)}); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
 }

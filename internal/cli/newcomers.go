@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mvclust/mvclust"
@@ -15,18 +17,13 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// newcomerOptions say which new samples come to a model.
+// newcomerOptions are those of predict and update: a model, and the new samples for it.
 type newcomerOptions struct {
+	sourceOptions
+	outputOptions
 	model   string
-	sources []string
-	output  string
-	format  string
-	views   []string
-	id      string
-	index   string
+	format  tableFormat
 	threads positive
-	json    bool
-	quiet   bool
 }
 
 // newcomerHelp tells how new views are given.
@@ -38,88 +35,107 @@ of the model it is, by its name or its number from 0. Views of the model that ar
 not given are missing for all new samples; of the others, a row that is null or
 NaN throughout says that the sample lacks the view.`
 
-// flags defines what predict and update share; what names the labels' file.
-func (o *newcomerOptions) flags(f *pflag.FlagSet, what string) {
+// flags defines the flags. table names the output.
+func (o *newcomerOptions) flags(f *pflag.FlagSet, table string) {
 	f.SortFlags = false
-	f.StringVarP(&o.output, "output", "o", "mvclust-out", "folder `DIR` for the results, made where it is missing")
-	f.StringVar(&o.format, "format", "csv", "`NAME` of the format of the labels, csv or parquet: "+what+".csv or "+what+".parquet")
-	f.StringSliceVar(&o.views, "views", nil, "`LIST` of the views to use of those in the files, by number from 0 or by name, with commas between (default all)")
-	f.StringVar(&o.id, "id", "", "`COLUMN` of tables that holds the samples' ids, or FILE[:NAME] of an array of ids (default a column named id, or one that has the names of rows)")
-	f.StringVar(&o.index, "index", "", "`FILE:NAME` of a cell array that lists, for each view, the samples that have it, counted from 1, or of a matrix of 0 and 1 with a column per view")
-	f.Var(&o.threads, "threads", "`NUMBER` of processors to use; does not change the result (default all)")
+	o.folderFlag(f, "mvclust-out", "the results")
+	o.format.flag(f, table)
+	o.sourceFlags(f)
+	threadsFlag(f, &o.threads)
 	f.BoolVar(&o.json, "json", false, "print a report as JSON to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and the report where --json is given")
 }
 
-// check reports what no run could begin with.
-func (o *newcomerOptions) check() error {
-	if err := checkFormat(o.format); err != nil {
-		return err
+// run parses the arguments and calls do.
+func (o *newcomerOptions) run(cmd *cobra.Command, args []string, do func(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error) error {
+	switch len(args) {
+	case 0:
+		return usagef(cmd, "no MODEL is given; name a folder that \"mvclust fit\" has written, and the files of the new samples")
+	case 1:
+		return usagef(cmd, "no VIEW is given; name at least one file of new samples after the model %s", args[0])
 	}
-	if int(o.threads) > maxThreads {
-		return fmt.Errorf("--threads: %d is more than %d; leave it out to use all processors", o.threads, maxThreads)
-	}
-	return nil
+	o.model, o.sources = args[0], args[1:]
+	return do(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), *o)
 }
 
-// newcomers are samples on their way to a model.
+// newcomers are new samples and the model that they come to.
 type newcomers struct {
+	model *mvclust.Model
+	path  string // of the model
 	set   *dataset.Set
 	views []*view.View // by view of the model, nil where none has it
 }
 
-// samples returns how many there are.
+// samples returns how many new samples there are.
 func (n *newcomers) samples() int { return n.set.Views[0].Samples }
 
-// openModel reads the model.
-func (o *newcomerOptions) openModel(p *progress) (*mvclust.Model, string, error) {
-	p.update("reading the model", "files", 0, 1, 0)
-	m, path, err := openModel(o.model)
-	if err == nil {
-		p.update("reading the model", "files", 1, 1, 0)
-	}
-	return m, path, err
-}
+// files returns the paths of the new samples' files.
+func (n *newcomers) files() []string { return paths(n.set.Files) }
 
-// sizeOf returns the bytes of a file.
-func sizeOf(path string) int64 {
-	info, err := os.Stat(path)
+// begin begins the job and reads the model and the new samples.
+func (o *newcomerOptions) begin(ctx context.Context, out, stderr io.Writer) (*job, *newcomers, error) {
+	if err := o.format.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkThreads(o.threads); err != nil {
+		return nil, nil, err
+	}
+	j, err := begin(ctx, out, stderr, o.outputOptions)
 	if err != nil {
-		return 0
+		return nil, nil, err
 	}
-	return info.Size()
+	n, err := o.read(j)
+	if err != nil {
+		j.close()
+		return nil, nil, err
+	}
+	return j, n, nil
 }
 
-// load reads the views, and tells which of the model's they are.
-func (o *newcomerOptions) load(ctx context.Context, m *mvclust.Model, path string, p *progress) (*newcomers, error) {
-	sources := slices.Clone(o.sources)
-	place := make([]int, len(sources)) // of the model's views, as NAME= says, or -1
-	for i, s := range sources {
-		place[i] = -1
-		name, rest, found := strings.Cut(s, "=")
-		if !found || rest == "" {
-			continue
-		}
-		if k := viewCalled(m, name); k >= 0 {
-			place[i], sources[i] = k, rest
-		} else if !isFile(s) {
-			return nil, fmt.Errorf("%s: %s has no view %q, only %s; name one of these, or its number from 0", s, path, name, viewList(m))
-		}
-	}
-	const reading = "reading files"
-	set, err := dataset.Load(ctx, sources, dataset.Options{
-		Views: o.views, ID: o.id, Index: o.index,
-		Progress: func(done, total int64) { p.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
+// read reads the model and the new samples.
+func (o *newcomerOptions) read(j *job) (*newcomers, error) {
+	n := &newcomers{}
+	err := j.during("reading the model", "files", func() (err error) {
+		n.model, n.path, err = openModel(o.model)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.update(reading, "bytes", 1, 1, 0)
-	for _, note := range set.Notes {
-		p.note(note)
+	if info, err := os.Stat(n.path); err == nil {
+		j.atEnd(collectEarly(info.Size()))
 	}
-	n := &newcomers{set: set, views: make([]*view.View, len(m.Views))}
-	return n, n.match(m, path, place)
+	j.lap("model")
+	sources, place, err := n.assigned(o.sources)
+	if err != nil {
+		return nil, err
+	}
+	if n.set, err = (&sourceOptions{sources, o.views, o.id, o.index}).load(j, nil); err != nil {
+		return nil, err
+	}
+	n.views = make([]*view.View, len(n.model.Views))
+	if err := n.match(place); err != nil {
+		return nil, err
+	}
+	j.lap("read")
+	return n, nil
+}
+
+// assigned separates NAME=VIEW into the source and the place of the model's view; -1 where
+// no view is named.
+func (n *newcomers) assigned(given []string) (sources []string, place []int, err error) {
+	for _, s := range given {
+		k := -1
+		if name, rest, found := strings.Cut(s, "="); found && rest != "" {
+			if k = viewCalled(n.model, name); k >= 0 {
+				s = rest
+			} else if !isFile(s) {
+				return nil, nil, fmt.Errorf("%s: %s has no view %q, only %s; name one of these, or its number from 0", s, n.path, name, viewList(n.model))
+			}
+		}
+		sources, place = append(sources, s), append(place, k)
+	}
+	return sources, place, nil
 }
 
 // isFile reports whether a source names a file, perhaps with an array of it.
@@ -170,9 +186,10 @@ func viewList(m *mvclust.Model) string {
 	return strings.Join(names, ", ")
 }
 
-// match finds out which views of the model the given ones are. place holds, by source, what
-// is said outright.
-func (n *newcomers) match(m *mvclust.Model, path string, place []int) error {
+// match finds out which views of the model were given. place holds, by source, the view that
+// the caller named, or -1.
+func (n *newcomers) match(place []int) error {
+	m := n.model
 	var open []*view.View
 	for i, v := range n.set.Views {
 		k := place[n.set.Sources[i]]
@@ -181,41 +198,28 @@ func (n *newcomers) match(m *mvclust.Model, path string, place []int) error {
 			continue
 		}
 		if n.views[k] != nil {
-			return fmt.Errorf("%s and %s are both said to be the view %s of %s; name every view once", n.views[k].Name, v.Name, m.Views[k].Rows.Name, path)
+			return fmt.Errorf("%s and %s are both given as the view %s of %s; name every view once", n.views[k].Name, v.Name, m.Views[k].Rows.Name, n.path)
 		}
 		n.views[k] = v
 	}
-	free := 0
-	for _, v := range n.views {
-		if v == nil {
-			free++
-		}
-	}
-	if !n.byName(m, open) {
-		if len(open) != free {
-			return fmt.Errorf("%s: %s where %s has %s (%s), and not all have the names of these; say which is which by NAME=VIEW",
-				open[0].Name, count(len(n.set.Views), "view"), path, count(len(m.Views), "view"), viewList(m))
-		}
-		for k := range n.views {
-			if n.views[k] == nil {
-				n.views[k], open = open[0], open[1:]
-			}
-		}
+	if !n.byName(open) && !n.byOrder(open) {
+		return fmt.Errorf("%s: %s where %s has %s (%s), and not all have the names of these; say which is which by NAME=VIEW",
+			open[0].Name, count(len(n.set.Views), "view"), n.path, count(len(m.Views), "view"), viewList(m))
 	}
 	for k, v := range n.views {
-		if known := m.Views[k].Rows; v != nil && v.Dims != known.Dims {
+		if rows := m.Views[k].Rows; v != nil && v.Dims != rows.Dims {
 			return fmt.Errorf("%s has %s where the view %s of %s has %d; give the features of that view, or say which view it is by NAME=VIEW",
-				v.Name, count(v.Dims, "dimension"), known.Name, path, known.Dims)
+				v.Name, count(v.Dims, "dimension"), rows.Name, n.path, rows.Dims)
 		}
 	}
 	return nil
 }
 
 // byName gives views the places of those that have their names, if all have one.
-func (n *newcomers) byName(m *mvclust.Model, open []*view.View) bool {
+func (n *newcomers) byName(open []*view.View) bool {
 	places := slices.Clone(n.views)
 	for _, v := range open {
-		k := viewNamed(m, v.Name)
+		k := viewNamed(n.model, v.Name)
 		if k < 0 || places[k] != nil {
 			return false
 		}
@@ -223,4 +227,58 @@ func (n *newcomers) byName(m *mvclust.Model, open []*view.View) bool {
 	}
 	n.views = places
 	return true
+}
+
+// byOrder gives views the free places in their order, if there are as many of them.
+func (n *newcomers) byOrder(open []*view.View) bool {
+	var free []int
+	for k, v := range n.views {
+		if v == nil {
+			free = append(free, k)
+		}
+	}
+	if len(free) != len(open) {
+		return false
+	}
+	for i, k := range free {
+		n.views[k] = open[i]
+	}
+	return true
+}
+
+// modelReport says which model was read.
+type modelReport struct {
+	Path     string   `json:"path"`
+	Samples  int      `json:"samples"`
+	Clusters int      `json:"clusters"`
+	Views    []string `json:"views"`
+}
+
+func (n *newcomers) modelReport() modelReport {
+	m := n.model
+	r := modelReport{Path: n.path, Samples: m.Samples(), Clusters: m.Clusters()}
+	for _, v := range m.Views {
+		r.Views = append(r.Views, v.Rows.Name)
+	}
+	return r
+}
+
+// newcomerReport says which new samples were read.
+type newcomerReport struct {
+	Files   []dataset.File `json:"files"`
+	Samples int            `json:"samples"`
+	IDs     bool           `json:"ids"`   // whether the samples have ids of their own
+	Views   []string       `json:"views"` // by view of the model, empty where it is not given
+}
+
+func (n *newcomers) report() newcomerReport {
+	r := newcomerReport{Files: n.set.Files, Samples: n.samples(), IDs: n.set.IDs != nil}
+	for _, v := range n.views {
+		name := ""
+		if v != nil {
+			name = v.Name
+		}
+		r.Views = append(r.Views, name)
+	}
+	return r
 }

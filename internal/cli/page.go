@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -14,51 +13,36 @@ import (
 // pageName is the file that shows the result.
 const pageName = "report.html"
 
-// thumbsHelp is the help of --thumbs.
-const thumbsHelp = "`PICTURES` to show in report.html in place of ids: a folder of files called ID.jpg, .png, .webp or .gif, or FILE:COLUMN of a table with the pictures or their paths"
-
-// openThumbs opens the pictures of --thumbs, or returns nil where there are none.
-func openThumbs(ctx context.Context, arg string, set *dataset.Set) (*dataset.Pictures, error) {
-	if arg == "" {
-		return nil, nil
-	}
-	pictures, err := dataset.OpenPictures(ctx, arg, set.IDs, set.Views[0].Samples)
-	if err != nil {
-		return nil, fmt.Errorf("--thumbs %w", err)
-	}
-	return pictures, nil
-}
-
-// newPage works out report.html, and adds to r what of it belongs into run.json.
-func newPage(ctx context.Context, p *progress, r *runReport, set *dataset.Set, truth *dataset.Truth, pictures *dataset.Pictures, result *mvclust.Result) (*report.Report, error) {
+// newPage makes report.html, and adds to r what belongs in run.json too.
+func newPage(j *job, r *runReport, in *fitInput, result *mvclust.Result) (*report.Report, error) {
 	const drawing = "drawing the map"
-	started := time.Now()
-	p.update(drawing, "steps", 0, 1, 1)
+	j.lapped = time.Now()
+	j.progress.update(drawing, "steps", 0, 1, 1)
 	opt := report.Options{
-		Title: title(set), Views: set.Views, IDs: set.IDs, Notes: r.Notes, Threads: result.Options.Threads,
+		Title: title(in.set), Views: in.set.Views, IDs: in.set.IDs, Notes: r.Notes, Threads: result.Options.Threads,
 		Facts:    []report.Fact{{Name: "preset", Value: r.Preset}, {Name: "seed", Value: fmt.Sprint(r.Seed)}, {Name: "made on", Value: r.Started.Format("2006-01-02 15:04 UTC")}},
-		Progress: func(done, total int) { p.update(drawing, "steps", done, total+1, 1) },
+		Progress: func(done, total int) { j.progress.update(drawing, "steps", done, total+1, 1) },
 	}
-	for _, f := range set.Files {
-		opt.Facts = append(opt.Facts, report.Fact{Name: "file", Value: f.Path})
+	for _, path := range paths(in.set.Files) {
+		opt.Facts = append(opt.Facts, report.Fact{Name: "file", Value: path})
 	}
-	if truth != nil {
-		opt.Truth, opt.Classes = truth.Labels, truth.Names
+	if in.truth != nil {
+		opt.Truth, opt.Classes = in.truth.Labels, in.truth.Names
 	}
-	if pictures != nil {
-		opt.Pictures = pictures.Each
+	if in.pictures != nil {
+		opt.Pictures = in.pictures.Each
 	}
-	page, err := report.New(ctx, result, opt)
+	page, err := report.New(j.ctx, result, opt)
 	if err != nil {
 		return nil, err
 	}
-	r.Profile = page.Clusters
 	for _, note := range page.Notes[len(r.Notes):] {
-		p.note(note)
+		j.progress.note(note)
 	}
-	r.Notes = page.Notes
-	r.Stages = append(r.Stages, stageReport{"report", time.Since(started).Seconds()})
-	p.update(drawing, "steps", 1, 1, 1)
+	r.Profile, r.Notes = page.Clusters, page.Notes
+	j.lap("report")
+	r.Stages = append(r.Stages, j.stages[len(j.stages)-1])
+	j.progress.update(drawing, "steps", 1, 1, 1)
 	return page, nil
 }
 

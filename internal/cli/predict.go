@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,32 +48,14 @@ A sample of the model, with the same views and values, gets the label that it ha
 	return cmd
 }
 
-// run parses the arguments that predict and update share.
-func (o *newcomerOptions) run(cmd *cobra.Command, args []string, do func(ctx context.Context, out io.Writer, p *progress, o newcomerOptions) error) error {
-	switch len(args) {
-	case 0:
-		return usagef(cmd, "no MODEL is given; name a folder that \"mvclust fit\" has written, and the files of the new samples")
-	case 1:
-		return usagef(cmd, "no VIEW is given; name at least one file of new samples after the model %s", args[0])
-	}
-	o.model, o.sources = args[0], args[1:]
-	var p *progress
-	if !o.quiet {
-		p = newProgress(cmd.ErrOrStderr())
-		defer p.close()
-		defer onAbandon(cmd.Context(), func() error { p.close(); return nil })()
-	}
-	return do(cmd.Context(), cmd.OutOrStdout(), p, *o)
-}
-
 // predictReport is what predict prints.
 type predictReport struct {
-	Version string        `json:"version"`
-	Command string        `json:"command"`
-	Model   modelReport   `json:"model"`
-	Inputs  newcomerFiles `json:"inputs"`
-	Seconds float64       `json:"seconds"`
-	Stages  []stageReport `json:"stages"`
+	Version string         `json:"version"`
+	Command string         `json:"command"`
+	Model   modelReport    `json:"model"`
+	Inputs  newcomerReport `json:"inputs"`
+	Seconds float64        `json:"seconds"`
+	Stages  []stageReport  `json:"stages"`
 
 	Predictions string   `json:"predictions"` // the file that they are in
 	Assigned    int      `json:"assigned"`    // to a cluster
@@ -87,139 +67,57 @@ type predictReport struct {
 	Notes       []string `json:"notes"`
 }
 
-// modelReport says which model was asked.
-type modelReport struct {
-	Path     string   `json:"path"`
-	Samples  int      `json:"samples"`
-	Clusters int      `json:"clusters"`
-	Views    []string `json:"views"`
-}
-
-func newModelReport(m *mvclust.Model, path string) modelReport {
-	r := modelReport{Path: path, Samples: m.Samples(), Clusters: m.Clusters()}
-	for _, v := range m.Views {
-		r.Views = append(r.Views, v.Rows.Name)
-	}
-	return r
-}
-
-// newcomerFiles says which new samples there were.
-type newcomerFiles struct {
-	Files   []dataset.File `json:"files"`
-	Samples int            `json:"samples"`
-	IDs     bool           `json:"ids"`   // whether the samples have ids of their own
-	Views   []string       `json:"views"` // by view of the model, empty where it is not given
-}
-
-func newNewcomerFiles(n *newcomers) newcomerFiles {
-	r := newcomerFiles{Files: n.set.Files, Samples: n.samples(), IDs: n.set.IDs != nil}
-	for _, v := range n.views {
-		name := ""
-		if v != nil {
-			name = v.Name
-		}
-		r.Views = append(r.Views, name)
-	}
-	return r
-}
-
-// stopwatch notes how long stages take.
-type stopwatch struct {
-	begun  time.Time
-	stages []stageReport
-}
-
-func (c *stopwatch) lap(stage string) {
-	now := time.Now()
-	c.stages = append(c.stages, stageReport{stage, now.Sub(c.begun).Seconds()})
-	c.begun = now
-}
-
-// predictFunc assigns the samples, writes the file, and prints the summary or the report
-// to out.
-func predictFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptions) error {
-	started := time.Now()
-	c := stopwatch{begun: started}
-	if err := o.check(); err != nil {
-		return err
-	}
-	dir, err := openFolder(ctx, o.output)
+// predictFunc assigns the samples, writes the file, and prints the summary or the report.
+func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error {
+	j, n, err := o.begin(ctx, out, stderr)
 	if err != nil {
 		return err
 	}
-	defer dir.close()
-	m, path, err := o.openModel(p)
+	defer j.close()
+	name := "predictions." + string(o.format)
+	if err := j.reserve(append(n.files(), n.path), name); err != nil {
+		return err
+	}
+	var p *predict.Predictor
+	err = j.during("preparing the model", "models", func() (err error) {
+		p, err = predict.New(ctx, n.model, int(o.threads))
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer collectEarly(sizeOf(path))()
-	c.lap("model")
-	n, err := o.load(ctx, m, path, p)
-	if err != nil {
-		return err
-	}
-	c.lap("read")
-	name := "predictions." + o.format
-	if err := dir.spare(name, inputsOf(n, path)); err != nil {
-		return err
-	}
-	p.update("preparing the model", "models", 0, 1, 0)
-	predictor, err := predict.New(ctx, m, int(o.threads))
-	if err != nil {
-		return err
-	}
-	p.update("preparing the model", "models", 1, 1, 0)
-	c.lap("prepare")
-	result, err := predictor.Predict(ctx, n.views, n.set.IDs, int(o.threads), func(done int) {
-		p.update("finding clusters", "samples", done, n.samples(), 0)
+	j.lap("prepare")
+	result, err := p.Predict(ctx, n.views, n.set.IDs, int(o.threads), func(done int) {
+		j.progress.update("finding clusters", "samples", done, n.samples(), 0)
 	})
 	if err != nil {
 		return explain(err, o.sources, n.set)
 	}
-	c.lap("predict")
-	err = dir.stage(ctx, name, func(w io.Writer) error {
-		if o.format == "parquet" {
-			return dataset.WritePredictions(w, n.set.IDs, result.Labels, result.Confidence, result.Next, result.Typicality)
-		}
-		return writePredictions(w, n.set.IDs, result)
-	})
-	if err == nil {
-		err = dir.commit()
-	}
-	if err != nil {
+	j.lap("predict")
+	if err := j.stagePredictions(name, o.format, n.set.IDs, result); err != nil {
 		return err
 	}
-	c.lap("write")
-	p.close()
-	r := newPredictReport(m, path, n, predictor, result)
-	r.Predictions, r.Stages, r.Seconds = name, c.stages, time.Since(started).Seconds()
-	switch {
-	case o.json:
-		text, err := encode(r)
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(text)
-		return printing(err)
-	case !o.quiet:
-		return printing(r.summarise(out, filepath.Clean(o.output)))
-	}
-	return nil
+	j.lap("write")
+	r := newPredictReport(n, p, result)
+	r.Predictions, r.Stages, r.Seconds = name, j.stages, j.seconds()
+	return j.finish("", r, r.summary(filepath.Clean(o.output)))
 }
 
-// inputsOf lists the files that were read.
-func inputsOf(n *newcomers, model string) []string {
-	paths := []string{model}
-	for _, f := range n.set.Files {
-		paths = append(paths, f.Path)
+func (j *job) stagePredictions(name string, format tableFormat, ids []string, r *predict.Result) error {
+	if format == "parquet" {
+		return j.stage(name, func(w io.Writer) error {
+			return dataset.WritePredictions(w, ids, r.Labels, r.Confidence, r.Next, r.Typicality)
+		})
 	}
-	return paths
+	return j.stageCSV(name, []string{"id", "label", "confidence", "next", "typicality"}, len(r.Labels), func(i int) []string {
+		return []string{idOf(ids, i), strconv.Itoa(r.Labels[i]), share(r.Confidence[i]), strconv.Itoa(r.Next[i]), share(r.Typicality[i])}
+	})
 }
 
-func newPredictReport(m *mvclust.Model, path string, n *newcomers, p *predict.Predictor, result *predict.Result) *predictReport {
+func newPredictReport(n *newcomers, p *predict.Predictor, result *predict.Result) *predictReport {
 	r := &predictReport{
-		Version: mvclust.Version, Command: "predict", Model: newModelReport(m, path), Inputs: newNewcomerFiles(n),
-		Sizes: make([]int, m.Numbers()), Notes: append([]string{}, n.set.Notes...),
+		Version: mvclust.Version, Command: "predict", Model: n.modelReport(), Inputs: n.report(),
+		Sizes: make([]int, n.model.Numbers()), Confidence: mean(result.Confidence), Notes: append([]string{}, n.set.Notes...),
 	}
 	for _, s := range p.Search() {
 		r.Search = append(r.Search, search(s))
@@ -234,14 +132,13 @@ func newPredictReport(m *mvclust.Model, path string, n *newcomers, p *predict.Pr
 		if result.Known[i] >= 0 {
 			r.Known++
 		}
-		r.Confidence += result.Confidence[i] / float64(len(result.Labels))
 	}
 	r.Sizes = r.Sizes[:min(mostSizes, len(r.Sizes))]
 	return r
 }
 
-// summarise writes what matters most for people.
-func (r *predictReport) summarise(w io.Writer, folder string) error {
+// summary says what matters most.
+func (r *predictReport) summary(folder string) string {
 	var b strings.Builder
 	given := 0
 	for _, name := range r.Inputs.Views {
@@ -263,26 +160,5 @@ func (r *predictReport) summarise(w io.Writer, folder string) error {
 		}
 	}
 	fmt.Fprintf(&b, "%s is in %s (%.1f s, of which %.1f s for the samples)\n", r.Predictions, folder, r.Seconds, took)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// writePredictions writes predictions.csv.
-func writePredictions(w io.Writer, ids []string, r *predict.Result) error {
-	c := csv.NewWriter(w)
-	if err := c.Write([]string{"id", "label", "confidence", "next", "typicality"}); err != nil {
-		return err
-	}
-	for i, label := range r.Labels {
-		id := strconv.Itoa(i)
-		if ids != nil {
-			id = ids[i]
-		}
-		share := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
-		if err := c.Write([]string{id, strconv.Itoa(label), share(r.Confidence[i]), strconv.Itoa(r.Next[i]), share(r.Typicality[i])}); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
+	return b.String()
 }

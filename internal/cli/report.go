@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +22,9 @@ import (
 	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/score"
 )
+
+// runFile is the report on a fit, in a folder of results.
+const runFile = "run.json"
 
 // runReport is run.json.
 type runReport struct {
@@ -147,49 +150,23 @@ type viewFunction struct {
 // thousands of clusters.
 const mostSizes = 1000
 
-// newRunReport says what a run was given and what came of it.
-func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result *mvclust.Result) *runReport {
-	trace, opt := &result.Trace, &result.Options
+// newRunReport says what a fit was given and what came of it.
+func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (*runReport, error) {
+	set, trace, opt := in.set, &result.Trace, &result.Options
 	r := &runReport{
 		Version: mvclust.Version, Command: "fit", Preset: o.preset, Settings: settings(opt),
-		Seed: opt.Seed, Threads: opt.Threads,
-		Pairs: trace.Pairs, Edges: trace.Edges,
-		Clusters: len(result.Sizes), Sizes: result.Sizes[:min(mostSizes, len(result.Sizes))],
+		Seed: opt.Seed, Threads: opt.Threads, Started: j.started.UTC().Truncate(time.Millisecond),
+		Stages: slices.Clone(j.stages), Pairs: trace.Pairs, Edges: trace.Edges,
+		Choice: newChoiceReport(trace), Learning: newLearnReport(result.Functions),
+		Labels: o.format.labelsFile(), Clusters: len(result.Sizes), Sizes: result.Sizes[:min(mostSizes, len(result.Sizes))],
 		Notes: append([]string{}, set.Notes...),
-	}
-	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
-	for m, v := range set.Views {
-		r.Inputs.Views = append(r.Inputs.Views, viewReport{
-			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
-			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
-			LeftOut: trace.Agreement != nil && trace.Agreement.LeftOut[m], Share: trace.Evidence[m],
-		})
-		if r.Inputs.Views[m].LeftOut {
-			r.Notes = append(r.Notes, v.Name+": the other views agree with this one hardly more than with noise, so it has no say; leave it out of the command, or mend it")
-		}
-		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
-		if n := trace.Zero[m]; n > 0 {
-			which := fmt.Sprint("row ", trace.FirstZero[m])
-			if set.IDs != nil {
-				which = fmt.Sprintf("sample %q", set.IDs[trace.FirstZero[m]])
-			}
-			zeros := "rows of zeros"
-			if opt.Scale != view.NoScale {
-				zeros += ", after scaling,"
-			}
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", v.Name, zeros, n, which))
-		}
 	}
 	if trace.Agreement != nil {
 		r.Agreement = trace.Agreement.Agreement
 	}
-	r.Choice = newChoiceReport(trace)
-	r.Stages = []stageReport{{"read", reading.Seconds()}}
 	for _, s := range trace.Stages {
 		r.Stages = append(r.Stages, stageReport{string(s.Stage), s.Duration.Seconds()})
 	}
-	curve := result.Functions.Curve
-	r.Learning = learnReport{len(curve) - 1, result.Functions.Kept, curve[0].Total, curve[result.Functions.Kept].Total, curve}
 	r.Partition.Sweeps = trace.Sweeps
 	for _, s := range trace.Sweeps {
 		r.Partition.Moves += s.Moves
@@ -200,10 +177,65 @@ func newRunReport(o *fitOptions, set *dataset.Set, reading time.Duration, result
 			r.Singletons++
 		}
 	}
-	for _, c := range result.Confidence {
-		r.Confidence += c / float64(len(result.Confidence))
+	r.Confidence = mean(result.Confidence)
+	r.addViews(set, result)
+	for _, note := range r.Notes[len(set.Notes):] {
+		j.progress.note(note)
 	}
-	return r
+	var err error
+	if r.Constraints, err = in.known.report(result.Labels); err != nil {
+		return nil, err
+	}
+	if in.truth != nil {
+		s, err := score.Compare(in.truth.Labels, result.Labels)
+		if err != nil {
+			return nil, err
+		}
+		r.Inputs.Truth, r.Scores = &in.truth.File, &s
+	}
+	return r, nil
+}
+
+func newLearnReport(m *probability.Functions) learnReport {
+	return learnReport{len(m.Curve) - 1, m.Kept, m.Curve[0].Total, m.Curve[m.Kept].Total, m.Curve}
+}
+
+// addViews reports on each view, and notes those that need attention.
+func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
+	trace, opt := &result.Trace, &result.Options
+	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
+	for m, v := range set.Views {
+		leftOut := trace.Agreement != nil && trace.Agreement.LeftOut[m]
+		r.Inputs.Views = append(r.Inputs.Views, viewReport{
+			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
+			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
+			LeftOut: leftOut, Share: trace.Evidence[m],
+		})
+		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
+		if leftOut {
+			r.Notes = append(r.Notes, v.Name+": the other views agree with this one hardly more than with noise, so it was left out; remove it from the command, or check its data")
+		}
+		if n := trace.Zero[m]; n > 0 {
+			zeros := "rows of zeros"
+			if opt.Scale != view.NoScale {
+				zeros += ", after scaling,"
+			}
+			which := fmt.Sprint("row ", trace.FirstZero[m])
+			if set.IDs != nil {
+				which = fmt.Sprintf("sample %q", set.IDs[trace.FirstZero[m]])
+			}
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", v.Name, zeros, n, which))
+		}
+	}
+}
+
+// mean returns the average of x, which has at least one element.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v / float64(len(x))
+	}
+	return sum
 }
 
 // settings returns every setting as it was used.
@@ -241,8 +273,8 @@ func encode(x any) ([]byte, error) {
 	}), nil
 }
 
-// summarise writes what matters most for people.
-func (r *runReport) summarise(w io.Writer, folder string) error {
+// summary says what matters most.
+func (r *runReport) summary(folder string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s", count(r.Inputs.Samples, "sample"), count(len(r.Inputs.Views), "view"))
 	if r.Choice == nil {
@@ -276,8 +308,7 @@ func (r *runReport) summarise(w io.Writer, folder string) error {
 		b.WriteString(scoreTable(r.Scores) + "\n")
 	}
 	fmt.Fprintf(&b, "%s, model.mvclust, run.json and report.html are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // scoreTable lists scores in percent.

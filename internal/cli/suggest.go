@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -16,10 +14,9 @@ import (
 )
 
 type suggestOptions struct {
+	outputOptions
 	source string
-	output string
 	top    positive
-	json   bool
 }
 
 // questionsFile is the name of the questions in a folder.
@@ -55,27 +52,24 @@ have settled is neither suggested nor asked.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.source = args[0]
-			return suggestFunc(cmd.Context(), cmd.OutOrStdout(), o)
+			return suggestFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.output, "output", "o", "", "folder `DIR` for questions.csv, made where it is missing (default no file)")
+	o.folderFlag(f, "", "questions.csv")
 	f.Var(&o.top, "top", fmt.Sprintf("`NUMBER` of suggestions of each kind (default %d)", suggestion.DefaultTop))
 	f.BoolVar(&o.json, "json", false, "print all figures as JSON")
 	return cmd
 }
 
 // suggestFunc prints the suggestions and writes the questions.
-func suggestFunc(ctx context.Context, out io.Writer, o suggestOptions) error {
-	var dir *folder
-	if o.output != "" {
-		var err error
-		if dir, err = openFolder(ctx, o.output); err != nil {
-			return err
-		}
-		defer dir.close()
+func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) error {
+	j, err := begin(ctx, out, stderr, o.outputOptions)
+	if err != nil {
+		return err
 	}
+	defer j.close()
 	m, path, err := openModel(o.source)
 	if err != nil {
 		return err
@@ -84,39 +78,21 @@ func suggestFunc(ctx context.Context, out io.Writer, o suggestOptions) error {
 	if err != nil {
 		return err
 	}
-	if dir != nil {
-		if err := dir.spare(questionsFile, []string{path}); err != nil {
+	text := suggestionText(m, s)
+	if j.dir != nil {
+		if err := j.reserve([]string{path}, questionsFile); err != nil {
 			return err
 		}
-		err := dir.stage(ctx, questionsFile, func(w io.Writer) error { return writeQuestions(w, s.Questions) })
+		// Without a header, as files of constraints are.
+		err := j.stageCSV(questionsFile, nil, len(s.Questions), func(i int) []string {
+			return []string{s.Questions[i].A.ID, s.Questions[i].B.ID}
+		})
 		if err != nil {
 			return err
 		}
-		if err := dir.commit(); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("\nthe pairs are in %s\n", j.path(questionsFile))
 	}
-	if o.json {
-		return printJSON(out, s)
-	}
-	text := suggestionText(m, s)
-	if dir != nil {
-		text += fmt.Sprintf("\nthe pairs are in %s\n", filepath.Join(filepath.Clean(o.output), questionsFile))
-	}
-	_, err = io.WriteString(out, text)
-	return printing(err)
-}
-
-// writeQuestions writes the pairs without a header, as files of constraints have them.
-func writeQuestions(w io.Writer, questions []suggestion.Question) error {
-	c := csv.NewWriter(w)
-	for _, q := range questions {
-		if err := c.Write([]string{q.A.ID, q.B.ID}); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
+	return j.finish("", s, text)
 }
 
 // suggestionText says in words and figures what s suggests.

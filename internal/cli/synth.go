@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,13 +13,12 @@ import (
 )
 
 type synthOptions struct {
-	output  string
+	outputOptions
 	format  string
 	samples positive
 	classes positive
 	views   positive
 	config  synth.Config // all else
-	json    bool
 }
 
 // synthReport says what synth wrote.
@@ -68,12 +66,12 @@ class. All of it is Gaussian. The same flags make the same file.`,
   mvclust synth -o data --format parquet`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return synthFunc(cmd.Context(), cmd.OutOrStdout(), o)
+			return synthFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.output, "output", "o", "mvclust-synth", "folder `DIR` for the file, made where it is missing")
+	o.folderFlag(f, "mvclust-synth", "the file")
 	f.StringVar(&o.format, "format", "npz", "`NAME` of the format, npz or parquet: synth.npz or synth.parquet")
 	f.Var(&o.samples, "samples", "`NUMBER` of samples, outliers included")
 	f.Var(&o.classes, "classes", "`NUMBER` of classes, outliers not counted")
@@ -91,8 +89,8 @@ class. All of it is Gaussian. The same flags make the same file.`,
 	return cmd
 }
 
-// synthFunc writes the data and prints what is in them to out.
-func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
+// synthFunc writes the data and prints what is in them.
+func synthFunc(ctx context.Context, out, stderr io.Writer, o synthOptions) error {
 	write, truth := dataset.Write, "labels"
 	switch o.format {
 	case "npz":
@@ -101,13 +99,13 @@ func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
 	default:
 		return fmt.Errorf("--format: there is no format %q of data; choose npz or parquet", o.format)
 	}
-	name := "synth." + o.format
-	dir, err := openFolder(ctx, o.output)
+	j, err := begin(ctx, out, stderr, o.outputOptions)
 	if err != nil {
 		return err
 	}
-	defer dir.close()
-	if err := dir.spare(name, nil); err != nil {
+	defer j.close()
+	name := "synth." + o.format
+	if err := j.reserve(nil, name); err != nil {
 		return err
 	}
 	cfg := o.config
@@ -116,21 +114,12 @@ func synthFunc(ctx context.Context, out io.Writer, o synthOptions) error {
 	if err != nil {
 		return err
 	}
-	err = dir.stage(ctx, name, func(w io.Writer) error {
-		return write(w, set.Views, set.Labels)
-	})
-	if err != nil {
-		return err
-	}
-	if err := dir.commit(); err != nil {
+	if err := j.stage(name, func(w io.Writer) error { return write(w, set.Views, set.Labels) }); err != nil {
 		return err
 	}
 	r := newSynthReport(cfg, set)
-	r.File, r.truth = filepath.Join(o.output, name), truth
-	if o.json {
-		return printJSON(out, r)
-	}
-	return r.summarise(out)
+	r.File, r.truth = j.path(name), truth
+	return j.finish("", r, r.summary())
 }
 
 // generate makes the data, unless ctx is done before.
@@ -181,13 +170,12 @@ func newSynthReport(cfg synth.Config, set *synth.Set) *synthReport {
 	return r
 }
 
-func (r *synthReport) summarise(out io.Writer) error {
+func (r *synthReport) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s, %d to %d each, and %s\n", count(r.Samples, "sample"), count(r.Classes, "class"), r.Smallest, r.Largest, count(r.Outliers, "outlier"))
 	for _, v := range r.Views {
 		fmt.Fprintf(&b, "  %s: %s, %s%% of the samples lack it\n", v.Name, count(v.Dims, "dimension"), percent(1-float64(v.Present)/float64(r.Samples)))
 	}
 	fmt.Fprintf(&b, "\nview0 to view%d and %s are in %s\n", len(r.Views)-1, r.truth, r.File)
-	_, err := io.WriteString(out, b.String())
-	return printing(err)
+	return b.String()
 }

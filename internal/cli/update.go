@@ -45,15 +45,18 @@ samples have the row numbers that follow.`,
 	return cmd
 }
 
+// updateFile is the report on an update, in a folder of results.
+const updateFile = "update.json"
+
 // updateReport is update.json.
 type updateReport struct {
-	Version string        `json:"version"`
-	Command string        `json:"command"`
-	Model   modelReport   `json:"model"` // before
-	Inputs  newcomerFiles `json:"inputs"`
-	Started time.Time     `json:"started"`
-	Seconds float64       `json:"seconds"`
-	Stages  []stageReport `json:"stages"`
+	Version string         `json:"version"`
+	Command string         `json:"command"`
+	Model   modelReport    `json:"model"` // before
+	Inputs  newcomerReport `json:"inputs"`
+	Started time.Time      `json:"started"`
+	Seconds float64        `json:"seconds"`
+	Stages  []stageReport  `json:"stages"`
 
 	Labels     string           `json:"labels"` // the file that they are in
 	Samples    int              `json:"samples"`
@@ -63,85 +66,49 @@ type updateReport struct {
 	Notes      []string         `json:"notes"`
 }
 
-// updateFunc adds the samples, writes the files, and prints the summary or the report to
-// out.
-func updateFunc(ctx context.Context, out io.Writer, p *progress, o newcomerOptions) error {
-	started := time.Now()
-	c := stopwatch{begun: started}
-	if err := o.check(); err != nil {
-		return err
-	}
-	dir, err := openFolder(ctx, o.output)
+// updateFunc adds the samples, writes the files, and prints the summary or the report.
+func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error {
+	j, n, err := o.begin(ctx, out, stderr)
 	if err != nil {
 		return err
 	}
-	defer dir.close()
-	m, path, err := o.openModel(p)
-	if err != nil {
+	defer j.close()
+	if err := j.reserve(n.files(), modelFile); err != nil { // which may replace the model
 		return err
 	}
-	defer collectEarly(sizeOf(path))()
-	c.lap("model")
-	n, err := o.load(ctx, m, path, p)
-	if err != nil {
+	inputs := append(n.files(), n.path)
+	if err := j.reserve(inputs, o.format.labelsFile(), updateFile); err != nil {
 		return err
 	}
-	c.lap("read")
-	labels, other := labelsFiles(o.format)
-	inputs := inputsOf(n, path)
-	for _, name := range []string{labels, "update.json", modelFile} {
-		if name == modelFile {
-			inputs = inputs[1:] // the model may be replaced
-		}
-		if err := dir.spare(name, inputs); err != nil {
-			return err
-		}
-	}
-	noteOld(p, dir, inputs, other, "run.json", pageName)
-	next, changes, err := predict.Update(ctx, m, n.views, n.set.IDs, int(o.threads), func(done int) {
-		p.update("linking samples", "samples", done, n.samples(), 0)
+	j.noteOld(inputs, o.format.other().labelsFile(), runFile, pageName)
+	next, changes, err := predict.Update(ctx, n.model, n.views, n.set.IDs, int(o.threads), func(done int) {
+		j.progress.update("linking samples", "samples", done, n.samples(), 0)
 	})
 	if err != nil {
 		return explain(err, o.sources, n.set)
 	}
-	c.lap("update")
-	err = stageLabels(ctx, dir, o.format, next.IDs, next.Labels, next.Confidence)
-	if err == nil {
-		err = dir.stage(ctx, modelFile, next.Write)
-	}
-	if err != nil {
+	j.lap("update")
+	if err := j.stageLabels(o.format, next.IDs, next.Labels, next.Confidence); err != nil {
 		return err
 	}
-	c.lap("write")
-	r := newUpdateReport(m, next, path, n, changes)
-	r.Labels, r.Stages, r.Started = labels, c.stages, started.UTC().Truncate(time.Millisecond)
-	r.Seconds = time.Since(started).Seconds()
-	text, err := encode(r)
-	if err != nil {
+	if err := j.stage(modelFile, next.Write); err != nil {
 		return err
 	}
-	// It commits the others, too.
-	if err := dir.write(ctx, "update.json", text); err != nil {
-		return err
-	}
-	p.close()
-	switch {
-	case o.json:
-		_, err = out.Write(text)
-	case !o.quiet:
-		err = r.summarise(out, filepath.Clean(o.output))
-	}
-	return printing(err)
+	j.lap("write")
+	r := newUpdateReport(j, n, next, changes)
+	r.Labels = o.format.labelsFile()
+	return j.finish(updateFile, r, r.summary(filepath.Clean(o.output)))
 }
 
-func newUpdateReport(m, next *mvclust.Model, path string, n *newcomers, changes *predict.Changes) *updateReport {
+func newUpdateReport(j *job, n *newcomers, next *mvclust.Model, changes *predict.Changes) *updateReport {
 	r := &updateReport{
-		Version: mvclust.Version, Command: "update", Model: newModelReport(m, path), Inputs: newNewcomerFiles(n),
-		Samples: next.Samples(), Sizes: map[int]int{}, Changes: changes, Notes: append([]string{}, n.set.Notes...),
+		Version: mvclust.Version, Command: "update", Model: n.modelReport(), Inputs: n.report(),
+		Started: j.started.UTC().Truncate(time.Millisecond), Seconds: j.seconds(), Stages: j.stages,
+		Samples: next.Samples(), Sizes: map[int]int{}, Confidence: mean(next.Confidence),
+		Changes: changes, Notes: append([]string{}, n.set.Notes...),
 	}
-	for i, l := range next.Labels {
+	for _, l := range next.Labels {
 		r.Sizes[l]++
-		r.Confidence += next.Confidence[i] / float64(next.Samples())
 	}
 	return r
 }
@@ -149,8 +116,8 @@ func newUpdateReport(m, next *mvclust.Model, path string, n *newcomers, changes 
 // mostChanges bounds the changes that the summary lists; update.json has all.
 const mostChanges = 10
 
-// summarise writes what matters most for people.
-func (r *updateReport) summarise(w io.Writer, folder string) error {
+// summary says what matters most.
+func (r *updateReport) summary(folder string) string {
 	var b strings.Builder
 	c := r.Changes
 	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Touched, c.Moved)
@@ -175,6 +142,5 @@ func (r *updateReport) summarise(w io.Writer, folder string) error {
 		b.WriteString(l + "\n")
 	}
 	fmt.Fprintf(&b, "mean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n", r.Confidence, r.Labels, folder, r.Seconds)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }

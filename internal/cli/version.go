@@ -45,19 +45,5 @@ func newVersionCommand() *cobra.Command {
 }
 
 func versionFunc(_ context.Context, out io.Writer, o versionOptions) error {
-	if o.json {
-		return printJSON(out, currentVersion())
-	}
-	_, err := fmt.Fprintln(out, currentVersion())
-	return printing(err)
-}
-
-// printJSON prints x as run.json is written.
-func printJSON(out io.Writer, x any) error {
-	text, err := encode(x)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(text)
-	return printing(err)
+	return show(out, o.json, currentVersion(), currentVersion().String()+"\n")
 }
