@@ -31,17 +31,17 @@ func whole(o *mvclust.Options) []option.Parameter {
 		{
 			Field: "Scale", Name: "scale", Value: option.OneOf(&o.Scale),
 			Equation: "not in the paper",
-			Meaning:  "minmax maps every feature of a view to [0, 1] before similarities are measured; mixed joins rows as they are, so mapped, and with features of equal variance; under the automatic preset none stands for mixed, where the metric is cosine",
+			Meaning:  "minmax maps every feature of a view to [0, 1]; mixed joins three readings of a row: as it is, under minmax, and with features of equal variance; the automatic preset takes mixed for none where the metric is cosine",
 		},
 		{
 			Field: "Local", Name: "local", Value: option.On(&o.Local), PaperOnly: true,
 			Equation: "not in the paper",
-			Meaning:  "measures similarities against how far samples are from their neighbours; always on under the automatic preset",
+			Meaning:  "scales a similarity by how far both samples are from their neighbours; the automatic preset always does",
 		},
 		{
 			Field: "Candidates", Name: "candidates", Value: option.WholeOrAuto(&o.Candidates, 0, 1, math.MaxInt32),
 			Equation: "Eq. f_function",
-			Meaning:  "nearest neighbours per view whose pairs are looked at, K or more; auto is 960 over the number of views, 20 to 80, under the automatic preset, and 8 K over that number, K to 4 K, under paper's",
+			Meaning:  "nearest neighbours per view that are looked at, at least K; auto is 960 divided by the number of views, from 20 to 80, under the automatic preset, and 8 K divided by it, from K to 4 K, under paper",
 		},
 	}
 }

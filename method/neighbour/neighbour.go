@@ -43,7 +43,7 @@ func (s *Settings) Parameters() []option.Parameter {
 		{
 			Field: "Method", Name: "neighbor-search", Value: option.OneOf(&s.Method), //nolint:misspell // spelt as --neighbors is
 			Equation: "not in the paper",
-			Meaning:  "how those are found; auto is approximate where that is faster, and exact else",
+			Meaning:  "how the candidates are found; auto is approximate where that is faster, and else exact",
 		},
 		{
 			Field: "Recall", Name: "recall", Value: option.Number(&s.Recall, DefaultRecall, option.Above, 1),

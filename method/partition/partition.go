@@ -45,17 +45,17 @@ func (s *Settings) Parameters() []option.Parameter {
 		{
 			Field: "Sweeps", Name: "sweeps", Value: option.Whole(&s.Sweeps, DefaultSweeps, 1, 1_000_000),
 			Equation: "Algorithm 1",
-			Meaning:  "the most passes over the samples; the search ends when none moves",
+			Meaning:  "the most passes over the samples; the search ends earlier when none moves",
 		},
 		{
 			Field: "Resolution", Name: "resolution", Value: option.NumberOrAuto(&s.Resolution, 0, option.Above, 1e12),
 			Equation: "not in the paper",
-			Meaning:  "has modularity of this resolution take the place of Eq. pi_loss, the higher the finer; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper's",
+			Meaning:  "replaces Eq. pi_loss by modularity of this resolution: the higher, the more clusters; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper",
 		},
 		{
 			Field: "Levels", Name: "levels", Value: option.WholeOrAuto(&s.Levels, 1, 1, 100),
 			Equation: "Algorithm 1",
-			Meaning:  "how often clusters are moved as wholes, and those of clusters, after the samples; 1 moves samples alone; auto is 20 under the automatic preset, 1 under paper's",
+			Meaning:  "how often clusters are moved as wholes after the samples; 1 moves samples alone; auto is 20 under the automatic preset, and 1 under paper",
 		},
 		{
 			Field: "Clip", Name: "edge-clip", Value: option.Number(&s.Clip, DefaultClip, 1e-12, 0.49), PaperOnly: true,

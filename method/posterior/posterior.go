@@ -75,7 +75,7 @@ func (s *Settings) Parameters() []option.Parameter {
 		{
 			Field: "Fusion", Name: "fusion", Value: option.OneOf(&s.Fusion),
 			Equation: "Eq. p_bayesian_new",
-			Meaning:  "how a pair's views become one probability; asymmetric is Eq. p_bayesian; under the automatic preset symmetric stands for pooled",
+			Meaning:  "how a pair's views become one probability; asymmetric is Eq. p_bayesian; the automatic preset takes pooled for symmetric",
 		},
 		{
 			Field: "Completion", Name: "completion", Value: option.On(&s.Completion), PaperOnly: true,

@@ -102,12 +102,12 @@ func (s *Settings) Parameters() []option.Parameter {
 		{
 			Field: "Low", Name: "low", Value: option.Whole(&s.Low, DefaultLow, 0, 100_000), PaperOnly: true,
 			Equation: "Eq. loss_2",
-			Meaning:  "indi, how many of the lowest segments are drawn to 0; a quarter of a view's at most",
+			Meaning:  "indi, how many of the lowest segments are drawn to 0, at most a quarter of a view's",
 		},
 		{
 			Field: "High", Name: "high", Value: option.Whole(&s.High, DefaultHigh, 0, 100_000), PaperOnly: true,
 			Equation: "Eq. loss_2",
-			Meaning:  "indj+1, how many of the highest segments are drawn to 1; a quarter at most",
+			Meaning:  "indj+1, how many of the highest segments are drawn to 1, at most a quarter of a view's",
 		},
 		{
 			Field: "Epochs", Name: "epochs", Value: option.Whole(&s.Epochs, DefaultEpochs, 1, 10_000_000), PaperOnly: true,
@@ -152,7 +152,7 @@ func (s *Settings) Parameters() []option.Parameter {
 		{
 			Field: "Untrained", Name: "training", Value: option.Off(&s.Untrained), PaperOnly: true,
 			Equation: "Eq. loss_all",
-			Meaning:  "off keeps the straight lines that the learning starts from",
+			Meaning:  "off keeps the straight lines from which learning starts",
 		},
 	}
 }
