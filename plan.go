@@ -3,8 +3,10 @@ package mvclust
 import (
 	"math"
 
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/similarity"
-	"github.com/mvclust/mvclust/method/view"
 )
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so
@@ -19,40 +21,16 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, views := int64(samples), int64(len(dims))
-	list := 4 * n * int64(o.Candidates)
-	// At most, and where the views have no pair in common.
-	pairs := n * int64(o.Candidates) * views
-	var rows, largest, search int64
-	for m, d := range dims {
-		size := 4 * n * int64(d)
-		scale := o.scale(o.Metrics[m])
-		d = scale.Dims(d)
-		scaled := 4 * n * int64(d)
-		switch {
-		case !o.Consume:
-			rows += size
-			if scale != view.NoScale || o.Metrics[m] == similarity.Cosine {
-				rows += scaled
-			}
-		case scale != view.NoScale:
-			rows += scaled
-			largest = max(largest, size) // of which there are two for a moment
-		default:
-			rows += size
-		}
-		search = max(search, o.Search.Footprint(samples, d, o.Candidates))
-	}
-	rows += largest
-	neighbours := (views-1)*list + search
-	union := 2 * views * list
-	fuse := 8*pairs + min(pairs, int64(atATime(samples)))*4*(views+1)
-	// What one view tells of another takes memory by the pairs that are trained on.
-	trained := min(pairs, int64(o.Learning.Pairs))
-	learn := 4*pairs + trained*(8+8*views+16*views*(views-1))
-	if o.Learner != nil {
-		learn = 0
-		fuse = max(fuse, (12+4*views)*pairs)
+	n, views := int64(samples), len(dims)
+	rows, search := o.rowsFootprint(samples, dims)
+	list := neighbour.ListsFootprint(samples, o.Candidates)
+	pairs := pair.Most(samples, o.Candidates, views)
+	neighbours := int64(views-1)*list + search
+	union := int64(views)*list + pair.Footprint(pairs)
+	learn := pair.Footprint(pairs) + o.Learning.Footprint(pairs, views)
+	fuse := pair.Footprint(pairs) + posterior.Footprint(pairs, atATime(samples), views)
+	if o.Learner != nil { // it is given all pairs, and their similarities
+		learn = pair.Footprint(pairs) + (8+4*int64(views))*pairs
 	}
 	refine := 24 * pairs // and the rows are gone
 	if o.Preset == Auto {
@@ -62,7 +40,26 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 		refine += rows
 	}
 	refine += o.constraintFootprint(n, pairs)
-	return max(rows+max(neighbours, union, learn, fuse), refine) + n*(48+16*views) + fixed, nil
+	return max(rows+max(neighbours, union, learn, fuse), refine) + n*int64(48+16*views) + fixed, nil
+}
+
+// rowsFootprint returns how many bytes the rows of all views hold, as they are and as they
+// are compared, and how many the largest search of neighbours takes beside them.
+func (o Options) rowsFootprint(samples int, dims []int) (rows, search int64) {
+	var largest int64
+	for m, d := range dims {
+		given := 4 * int64(samples) * int64(d)
+		scale, metric := o.scale(o.Metrics[m]), o.Metrics[m]
+		scaled := scale.Footprint(samples, d)
+		d = scale.Dims(d)
+		if o.Consume && scaled > 0 {
+			largest = max(largest, given) // which goes once it is scaled
+			given = 0
+		}
+		rows += given + scaled + metric.Footprint(samples, d, o.Consume || scaled > 0)
+		search = max(search, o.Search.Footprint(samples, d, o.Candidates))
+	}
+	return rows + largest, search
 }
 
 // fixed is what a run holds however few samples there are.
@@ -89,7 +86,6 @@ func estimate(opt Options, views []*View) costs {
 		rows += float64(count) * float64(dims)
 		search += opt.Search.Cost(count, dims, opt.Candidates)
 	}
-	trained := min(pairs, float64(opt.Learning.Pairs)) * float64(len(views))
 	// The larger the run, the less of what it reads is in the caches.
 	far := math.Pow(max(1e4, n)/1e5, 0.3)
 	refinement, steps := 0.0, opt.Refinement.Steps()
@@ -114,11 +110,11 @@ func estimate(opt Options, views []*View) costs {
 		clustering = costs{{StageChoose, opt.granularity().Cost(views[0].Samples) * far, nil}}
 	}
 	return append(costs{
-		{StagePrepare, 0.3 * rows, nil},
+		{StagePrepare, similarity.Cost(rows), nil},
 		{StageNeighbours, search, nil},
-		{StagePairs, 50 * pairs, nil},
-		{StageLearn, 13 * trained * float64(opt.Learning.Epochs), nil},
-		{StageFuse, 20 * pairs * float64(1+len(views)), nil},
+		{StagePairs, pair.Cost(pairs), nil},
+		{StageLearn, opt.Learning.Cost(pairs, len(views)), nil},
+		{StageFuse, posterior.Cost(pairs, len(views)), nil},
 	}, clustering...)
 }
 

@@ -50,3 +50,6 @@ func approximateWork(n, k, cells, checked, share float64) float64 {
 func probeWork(n, k, cells, probes, share float64) float64 {
 	return share*(placing*n*cells+2*visiting*probes*n*n/cells) + ranking*n*k
 }
+
+// ListsFootprint returns how many bytes lists of k neighbours hold.
+func ListsFootprint(samples, k int) int64 { return 4 * int64(samples) * int64(k) }
