@@ -2,6 +2,12 @@
 // dimensions of two rows, for whole tiles of packed rows and for one row against
 // a list of others.
 //
+// Tiles serve the search: every row of one packed panel with every row of another, each
+// sum in one accumulator, dimension after dimension. One pass then compares a tile with
+// the least similarity that is still of use to each row and column. Lists serve all else:
+// one row with rows anywhere in memory, which are fetched ahead. Similarities are measured by
+// lists.
+//
 // Assembly serves amd64 processors with AVX2 and FMA, or with AVX-512; a portable
 // twin in Go serves all others, and every build with the tag purego or noasm. The
 // two kinds of assembly give the same values to the last bit. The portable twin

@@ -1,5 +1,23 @@
 // Package neighbour finds the K nearest neighbours of every sample in one view
 // (KNN^(m) of the paper).
+//
+// A search keeps the best candidates of every row as single numbers: the similarity in
+// the high bits, and the number of the other sample in the low bits, so that the lower
+// one wins a tie. The best under this total order do not depend on the order in which
+// candidates arrive, nor on the threads.
+//
+//	exact         finder.go       blocks of rows with blocks of rows, each pair of blocks once
+//	approximate   narrow.go       the few axes that hold nearly all of the rows
+//	              cells.go        cells around the centres of k-means, an inverted file
+//	              visit.go        every row with the members of the nearest cells
+//	              descent.go      every row with the neighbours of its neighbours
+//	              approximate.go  the recall, and how the search is widened below its bound
+//	new rows      index.go        rows that come later, with the same cells
+//	order         walk.go         samples in the order of a walk between neighbours
+//
+// Both searches keep somewhat more than K candidates and rank these by the space's own
+// similarities, because tiles of rows round in another order. Lists hold no similarities:
+// these would take as much memory again, and are measured anew where they are needed.
 package neighbour
 
 import (
