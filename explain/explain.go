@@ -1,5 +1,9 @@
-// Package explain says why samples are where they are: what each view says of a pair,
-// what became of it on the way to the clusters, and what holds a sample in its own.
+// Package explain answers questions about a clustering:
+//
+//	Explainer.Sample   why is a sample in its cluster?
+//	Explainer.Pair     why do two samples share a cluster, or not?
+//	Explainer.Suggest  which clusters may be one, or two, and what should a person be asked?
+//	Describe           what is each cluster like?
 package explain
 
 import (
@@ -14,12 +18,13 @@ import (
 
 // Explainer explains a model. It may be used by several goroutines at a time.
 type Explainer struct {
-	m       *mvclust.Model
-	fused   *posterior.Estimator
-	places  *partition.Places
-	sizes   map[int]int // by cluster
-	given   *constraint.Pairs
-	threads int
+	m        *mvclust.Model
+	fused    *posterior.Estimator
+	places   *partition.Places
+	sizes    map[int]int       // by cluster
+	resolved *constraint.Known // what follows from the constraints
+	given    *constraint.Pairs
+	threads  int
 }
 
 // New prepares a model, which must be valid and have its rows, and keeps it. It goes once
@@ -43,7 +48,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: map[int]int{}, given: known.Pairs()}
+	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: map[int]int{}, resolved: known, given: known.Pairs()}
 	for _, l := range m.Labels {
 		x.sizes[l]++
 	}

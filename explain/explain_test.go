@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -630,61 +629,4 @@ func bench(b *testing.B) (*explain.Explainer, *mvclust.Model) {
 		b.Fatal(err)
 	}
 	return x, m
-}
-
-func ExampleExplainer_Pair() {
-	x, err := example()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	p, err := x.Pair(context.Background(), 0, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, v := range p.Views {
-		fmt.Printf("%s: similarity %.2f, probability %.2f, log-odds %+.2f\n", v.Name, *v.Similarity, *v.Probability, *v.LogOdds)
-	}
-	fmt.Printf("together: probability %.2f, log-odds %+.2f\n", p.Fused, *p.LogOdds)
-	fmt.Println("one cluster:", p.Together)
-	// Output:
-	// view1: similarity -2.18, probability 0.57, log-odds +0.21
-	// view2: similarity -1.75, probability 0.75, log-odds +0.79
-	// together: probability 0.73, log-odds +1.00
-	// one cluster: true
-}
-
-func ExampleExplainer_Sample() {
-	x, err := example()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	s, err := x.Sample(context.Background(), 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("in cluster %d for the %d links to it; cluster %d is worth %.2f less\n", s.Cluster, len(s.Links), s.Second, s.Margin)
-	for _, v := range s.Views {
-		fmt.Printf("%s has %.0f%% of the say\n", v.Name, 100*v.Share)
-	}
-	// Output:
-	// in cluster 0 for the 15 links to it; cluster 3 is worth 4.49 less
-	// view1 has 53% of the say
-	// view2 has 47% of the say
-}
-
-func example() (*explain.Explainer, error) {
-	ctx := context.Background()
-	set, err := synth.Generate(synth.Config{Samples: 300, Classes: 5, Noise: []float64{1.2}})
-	if err != nil {
-		return nil, err
-	}
-	result, err := mvclust.Fit(ctx, set.Views, mvclust.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return explain.New(ctx, mvclust.NewModel(set.Views, result, nil), 0)
 }

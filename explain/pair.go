@@ -15,7 +15,7 @@ type Pair struct {
 	A Ref `json:"a"`
 	B Ref `json:"b"`
 	// Views holds what each view says, in the order of the model.
-	Views []View `json:"views"`
+	Views []PairView `json:"views"`
 	// Fusion is how one probability is made of what they say.
 	Fusion posterior.Fusion `json:"fusion"`
 	// LogOdds is the sum of those of the views, and Fused is 1 / (1 + exp(-LogOdds)), the
@@ -45,8 +45,8 @@ type Pair struct {
 	Chain *Chain `json:"chain"`
 }
 
-// View is what a view says of a pair.
-type View struct {
+// PairView is what a view says of a pair.
+type PairView struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	// Lacking holds those of the two that lack the view, where State is not LeftOut.
@@ -91,11 +91,11 @@ type CoNeighbours struct {
 	Ranks [2]int `json:"ranks"`
 	Lists [2]int `json:"lists"`
 	// Common holds the neighbours in common, those of the largest share first.
-	Common []Shared `json:"common"`
+	Common []CommonNeighbour `json:"common"`
 }
 
-// Shared is a neighbour that two samples have in common.
-type Shared struct {
+// CommonNeighbour is a neighbour that two samples have in common.
+type CommonNeighbour struct {
 	Ref
 	// Probabilities holds those that A and B give to it; a sample gives itself 1.
 	Probabilities [2]float64 `json:"probabilities"`
@@ -156,14 +156,14 @@ func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 	return out, err
 }
 
-func (x *Explainer) views(ctx context.Context, a, b int, said *words) ([]View, error) {
+func (x *Explainer) views(ctx context.Context, a, b int, said *words) ([]PairView, error) {
 	has, err := x.has(ctx, a, b)
 	if err != nil {
 		return nil, err
 	}
-	views := make([]View, len(x.m.Views))
+	views := make([]PairView, len(x.m.Views))
 	for m := range views {
-		v := View{Name: x.m.Views[m].Rows.Name, State: Compared, Lacking: []Ref{}}
+		v := PairView{Name: x.m.Views[m].Rows.Name, State: Compared, Lacking: []Ref{}}
 		if x.m.Views[m].LeftOut {
 			v.State = LeftOut
 		} else {
@@ -270,7 +270,7 @@ func (x *Explainer) propagated(a, b int) (float32, bool) {
 
 // coNeighbours finds the shares that make up the refined probability of a and b.
 func (x *Explainer) coNeighbours(a, b int) *CoNeighbours {
-	out := &CoNeighbours{Common: []Shared{}}
+	out := &CoNeighbours{Common: []CommonNeighbour{}}
 	gives := [2]map[int]float64{{a: 1}, {b: 1}}
 	all := 2.0
 	for side, i := range []int{a, b} {
@@ -286,10 +286,10 @@ func (x *Explainer) coNeighbours(a, b int) *CoNeighbours {
 	}
 	for h, p := range gives[0] {
 		if q, ok := gives[1][h]; ok {
-			out.Common = append(out.Common, Shared{x.ref(h), [2]float64{p, q}, (p + q) / all})
+			out.Common = append(out.Common, CommonNeighbour{x.ref(h), [2]float64{p, q}, (p + q) / all})
 		}
 	}
-	slices.SortFunc(out.Common, func(s, t Shared) int {
+	slices.SortFunc(out.Common, func(s, t CommonNeighbour) int {
 		return cmp.Or(cmp.Compare(t.Share, s.Share), s.Sample-t.Sample)
 	})
 	for _, s := range out.Common {

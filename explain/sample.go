@@ -30,7 +30,7 @@ type Sample struct {
 	// Links holds the links into the cluster, the strongest first.
 	Links []Link `json:"links"`
 	// Views holds the part of every view in these links, in the order of the model.
-	Views []Part `json:"views"`
+	Views []ViewShare `json:"views"`
 }
 
 // Confidence is partition.Confidence of a sample and its factors: Value is Linked x Lead.
@@ -55,8 +55,8 @@ type Link struct {
 	Fused       float64 `json:"fused"`
 }
 
-// Part is the part that a view has in the links of a sample into its cluster.
-type Part struct {
+// ViewShare is the part that a view has in the links of a sample into its cluster.
+type ViewShare struct {
 	Name string `json:"name"`
 	// State is Compared where the sample has the view, else Missing or LeftOut.
 	State State `json:"state"`
@@ -138,18 +138,10 @@ func (x *Explainer) confidence(i int, places []partition.Place) Confidence {
 	return out
 }
 
-// Parts returns the part that every view has in what is said of pairs of samples, in the
+// shares returns the part that every view has in what is said of pairs of samples, in the
 // order of the model; the pairs take the place of a sample's links, and State is Missing
-// where a view speaks of none. It is an error if there are no such samples, or if ctx is
-// done.
-func (x *Explainer) Parts(ctx context.Context, pairs [][2]int) ([]Part, error) {
-	for _, p := range pairs {
-		for _, i := range p {
-			if err := x.known(i); err != nil {
-				return nil, err
-			}
-		}
-	}
+// where a view speaks of none.
+func (x *Explainer) shares(ctx context.Context, pairs [][2]int) ([]ViewShare, error) {
 	said, err := x.ask(ctx, pairs)
 	if err != nil {
 		return nil, err
@@ -158,8 +150,8 @@ func (x *Explainer) Parts(ctx context.Context, pairs [][2]int) ([]Part, error) {
 }
 
 // parts adds up what the views say.
-func (x *Explainer) parts(said []words) []Part {
-	parts := make([]Part, len(x.m.Views))
+func (x *Explainer) parts(said []words) []ViewShare {
+	parts := make([]ViewShare, len(x.m.Views))
 	sums, sizes := make([]float64, len(parts)), make([]float64, len(parts))
 	all := 0.0
 	for _, w := range said {

@@ -16,7 +16,7 @@ import (
 	"strconv"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/profile"
+	"github.com/mvclust/mvclust/explain"
 )
 
 //go:embed page/page.html
@@ -200,7 +200,7 @@ func percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) +
 
 // row is a cluster in the table.
 type row struct {
-	profile.Cluster
+	explain.Cluster
 	Number     int
 	Colour     int
 	Bar        float64 // the size over the largest, in percent

@@ -12,11 +12,11 @@ import (
 	"strconv"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/layout"
 	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/selection"
-	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -72,7 +72,7 @@ type Report struct {
 	Truth    *Truth   `json:"truth,omitempty"`
 	Map      *Map     `json:"map"`
 	// Clusters describes the largest clusters, MostClusters at most.
-	Clusters []profile.Cluster `json:"profile"`
+	Clusters []explain.Cluster `json:"profile"`
 
 	ids        []string
 	confidence []float64
@@ -151,7 +151,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 		r.Choice = &Choice{trace.Tried, trace.Chosen}
 	}
 	var err error
-	r.Clusters, err = profile.Describe(ctx, result.Graph, result.Labels, result.Confidence, profile.Settings{
+	r.Clusters, err = explain.Describe(ctx, result.Graph, result.Labels, result.Confidence, explain.DescribeSettings{
 		First: MostClusters, Resolution: set.Partition.Resolution, Clip: set.Partition.Clip,
 	}, opt.Threads)
 	if err != nil {

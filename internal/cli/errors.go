@@ -55,8 +55,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// explain puts an error of mvclust.Fit in the words of the command line.
-func explain(err error, sources []string, set *dataset.Set) error {
+// translate puts an error of mvclust.Fit in the words of the command line.
+func translate(err error, sources []string, set *dataset.Set) error {
 	if bad, ok := errors.AsType[*mvclust.OptionError](err); ok {
 		return fmt.Errorf("%s: %s", flagOf(bad.Field), bad.Problem)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
-	explanation "github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/suggest"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -75,7 +75,7 @@ func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 		}
 		samples = append(samples, i)
 	}
-	x, err := explanation.New(ctx, m, 0)
+	x, err := explain.New(ctx, m, 0)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p *page) notes(notes []string) {
 }
 
 // pairText says in words and figures what p says.
-func pairText(p *explanation.Pair) string {
+func pairText(p *explain.Pair) string {
 	var t page
 	a, b := p.A.ID, p.B.ID
 	if p.Together {
@@ -175,7 +175,7 @@ func pairText(p *explanation.Pair) string {
 }
 
 // views tables what the views say.
-func views(t *page, p *explanation.Pair) {
+func views(t *page, p *explain.Pair) {
 	rows := [][]string{{"view", "similarity", "probability", "log-odds"}}
 	spoken := 0
 	for _, v := range p.Views {
@@ -189,11 +189,11 @@ func views(t *page, p *explanation.Pair) {
 	var notes []string
 	for _, v := range p.Views {
 		switch v.State {
-		case explanation.LeftOut:
+		case explain.LeftOut:
 			notes = append(notes, leftOut(v.Name))
-		case explanation.Missing:
+		case explain.Missing:
 			notes = append(notes, lack(v))
-		case explanation.Completed:
+		case explain.Completed:
 			notes = append(notes, lack(v)+"; what other views tell of it stands in")
 		}
 	}
@@ -216,7 +216,7 @@ func leftOut(view string) string {
 }
 
 // lack says who lacks the view.
-func lack(v explanation.View) string {
+func lack(v explain.PairView) string {
 	if len(v.Lacking) == 1 {
 		return fmt.Sprintf("sample %s lacks %s", v.Lacking[0].ID, v.Name)
 	}
@@ -230,7 +230,7 @@ func figure(format string, x *float64) string {
 	return fmt.Sprintf(format, *x)
 }
 
-func pathText(p *explanation.Pair) string {
+func pathText(p *explain.Pair) string {
 	round := "no sample in between is a neighbour of either"
 	if p.Path.Via != nil {
 		round = fmt.Sprintf("the best way round, by %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Round)
@@ -247,7 +247,7 @@ func pathText(p *explanation.Pair) string {
 // strongest is how many neighbours, links or places a text lists.
 const strongest = 5
 
-func coNeighbours(t *page, p *explanation.Pair) {
+func coNeighbours(t *page, p *explain.Pair) {
 	c := p.CoNeighbours
 	rank := func(of, other string, rank, list int) string {
 		if rank == 0 {
@@ -270,7 +270,7 @@ func coNeighbours(t *page, p *explanation.Pair) {
 	t.item("co-neighbours", "%d, with %.3f of the probability that the two give away: %s", len(c.Common), c.Probability, strings.Join(list, ", "))
 }
 
-func chainText(p *explanation.Pair) string {
+func chainText(p *explain.Pair) string {
 	c := p.Chain
 	switch {
 	case c == nil && p.Together:
@@ -304,7 +304,7 @@ func chainText(p *explanation.Pair) string {
 }
 
 // sampleText says in words and figures what s says.
-func sampleText(m *mvclust.Model, s *explanation.Sample) string {
+func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	var t page
 	if s.Size == 1 {
 		t.line("sample %s is alone in cluster %d, with confidence %.2f", s.ID, s.Cluster, s.Confidence.Value)
@@ -355,7 +355,7 @@ func worth(margin float64) string {
 }
 
 // places tables what the clusters are worth.
-func places(t *page, m *mvclust.Model, s *explanation.Sample) {
+func places(t *page, m *mvclust.Model, s *explain.Sample) {
 	rows := [][]string{{"cluster", "links", "for", "against", "gain"}}
 	for k, p := range s.Places[:min(strongest, len(s.Places))] {
 		name := fmt.Sprint(p.Cluster)
@@ -379,7 +379,7 @@ func places(t *page, m *mvclust.Model, s *explanation.Sample) {
 }
 
 // parts tables the views' parts in the links.
-func parts(t *page, s *explanation.Sample) {
+func parts(t *page, s *explain.Sample) {
 	rows := [][]string{{"view", "links", "mean log-odds", "share"}}
 	for _, p := range s.Views {
 		rows = append(rows, []string{p.Name, fmt.Sprint(p.Links), figure("%+.2f", p.LogOdds), percent(p.Share) + "%"})
@@ -388,9 +388,9 @@ func parts(t *page, s *explanation.Sample) {
 	var notes []string
 	for _, p := range s.Views {
 		switch p.State {
-		case explanation.LeftOut:
+		case explain.LeftOut:
 			notes = append(notes, leftOut(p.Name))
-		case explanation.Missing:
+		case explain.Missing:
 			notes = append(notes, fmt.Sprintf("sample %s lacks %s", s.ID, p.Name))
 		}
 	}

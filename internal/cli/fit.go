@@ -161,7 +161,7 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 
 	result, err := j.fit(in.set, opt)
 	if err != nil {
-		return explain(in.known.explain(err, in.set.IDs), o.sources, in.set)
+		return translate(in.known.explain(err, in.set.IDs), o.sources, in.set)
 	}
 	r, err := newRunReport(j, &o, in, result)
 	if err != nil {
@@ -195,7 +195,7 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 	set, err := o.load(j, func(samples int, dims []int, scratch int64) error {
 		release, err := limitMemory(o.memory, *opt, samples, dims, scratch)
 		if err != nil {
-			return explain(err, o.sources, &dataset.Set{})
+			return translate(err, o.sources, &dataset.Set{})
 		}
 		j.atEnd(release)
 		return nil

@@ -406,7 +406,7 @@ func TestExplain(t *testing.T) {
 		{&mvclust.InputError{View: "b", Row: 1, Problem: "is wrong"}, sources, []string{"p", "q"}, `b: sample "q" (row 1, counted from 0) is wrong`},
 		{&mvclust.InputError{Row: -1, Problem: "is wrong"}, many, nil, "a.npy, a.npy, a.npy, a.npy, ...: is wrong"},
 	} {
-		if got := explain(test.err, test.sources, &dataset.Set{IDs: test.ids}).Error(); got != test.want {
+		if got := translate(test.err, test.sources, &dataset.Set{IDs: test.ids}).Error(); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
 	}

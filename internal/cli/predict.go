@@ -91,7 +91,7 @@ func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) 
 		j.progress.update("finding clusters", "samples", done, n.samples(), 0)
 	})
 	if err != nil {
-		return explain(err, o.sources, n.set)
+		return translate(err, o.sources, n.set)
 	}
 	j.lap("predict")
 	if err := j.stagePredictions(name, o.format, n.set.IDs, result); err != nil {

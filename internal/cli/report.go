@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/neighbour"
@@ -19,7 +20,6 @@ import (
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -65,7 +65,7 @@ type runReport struct {
 	Scores     *score.Scores  `json:"scores,omitempty"`
 	Functions  []viewFunction `json:"functions"`
 	// Profile describes the largest clusters; samples are rows of the views.
-	Profile []profile.Cluster `json:"profile"`
+	Profile []explain.Cluster `json:"profile"`
 	Notes   []string          `json:"notes"`
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
-	explanation "github.com/mvclust/mvclust/explain"
-	"github.com/mvclust/mvclust/suggestion"
+	"github.com/mvclust/mvclust/explain"
 )
 
 type suggestOptions struct {
@@ -58,7 +57,7 @@ have settled is neither suggested nor asked.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.folderFlag(f, "", "questions.csv")
-	f.Var(&o.top, "top", fmt.Sprintf("`NUMBER` of suggestions of each kind (default %d)", suggestion.DefaultTop))
+	f.Var(&o.top, "top", fmt.Sprintf("`NUMBER` of suggestions of each kind (default %d)", explain.DefaultTop))
 	f.BoolVar(&o.json, "json", false, "print all figures as JSON")
 	return cmd
 }
@@ -74,7 +73,11 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 	if err != nil {
 		return err
 	}
-	s, err := suggestion.Find(ctx, m, suggestion.Settings{Top: int(min(o.top, math.MaxInt32))}, 0)
+	x, err := explain.New(ctx, m, 0)
+	if err != nil {
+		return err
+	}
+	s, err := x.Suggest(ctx, int(min(o.top, math.MaxInt32)))
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 }
 
 // suggestionText says in words and figures what s suggests.
-func suggestionText(m *mvclust.Model, s *suggestion.Suggestions) string {
+func suggestionText(m *mvclust.Model, s *explain.Suggestions) string {
 	var t page
 	t.line("%s in %s", count(m.Samples(), "sample"), count(m.Clusters(), "cluster"))
 	head := []string{"pull", "links", "weight", "by chance", "strongest link", "most said by"}
@@ -116,10 +119,10 @@ func suggestionText(m *mvclust.Model, s *suggestion.Suggestions) string {
 	suggested(&t, rows, "no cluster is large enough to be two")
 	rows = [][]string{{"to ask", "do they belong together?", "yes", "samples", "value"}}
 	for _, q := range s.Questions {
-		about := map[suggestion.Kind]string{
-			suggestion.OfMerge:  fmt.Sprintf("clusters %d, %d", q.A.Cluster, q.B.Cluster),
-			suggestion.OfSplit:  fmt.Sprintf("halves of cluster %d", q.A.Cluster),
-			suggestion.OfSample: fmt.Sprintf("%s in cluster %d", q.A.ID, q.A.Cluster),
+		about := map[explain.Topic]string{
+			explain.AboutMerge:  fmt.Sprintf("clusters %d, %d", q.A.Cluster, q.B.Cluster),
+			explain.AboutSplit:  fmt.Sprintf("halves of cluster %d", q.A.Cluster),
+			explain.AboutSample: fmt.Sprintf("%s in cluster %d", q.A.ID, q.A.Cluster),
 		}[q.About]
 		rows = append(rows, []string{about, q.A.ID + " - " + q.B.ID, fmt.Sprintf("%.2f", q.Yes), fmt.Sprint(q.Samples), fmt.Sprintf("%.1f", q.Value)})
 	}
@@ -139,7 +142,7 @@ func suggested(t *page, rows [][]string, none string) {
 }
 
 // between tells of a pull and the evidence for it.
-func between(m *mvclust.Model, pull float64, e *suggestion.Evidence) []string {
+func between(m *mvclust.Model, pull float64, e *explain.Evidence) []string {
 	chance, link, by := "-", "-", "-"
 	if m.Settings.Partition.Resolution > 0 {
 		chance = fmt.Sprintf("%.1f", e.Expected)
@@ -148,7 +151,7 @@ func between(m *mvclust.Model, pull float64, e *suggestion.Evidence) []string {
 		l := e.Strongest[0]
 		link = fmt.Sprintf("%s - %s %.2f", l.A.ID, l.B.ID, l.Probability)
 	}
-	var most *explanation.Part
+	var most *explain.ViewShare
 	for k := range e.Views {
 		if v := &e.Views[k]; v.LogOdds != nil && (most == nil || *v.LogOdds > *most.LogOdds) {
 			most = v

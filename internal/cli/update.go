@@ -85,7 +85,7 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 		j.progress.update("linking samples", "samples", done, n.samples(), 0)
 	})
 	if err != nil {
-		return explain(err, o.sources, n.set)
+		return translate(err, o.sources, n.set)
 	}
 	j.lap("update")
 	if err := j.stageLabels(o.format, next.IDs, next.Labels, next.Confidence); err != nil {

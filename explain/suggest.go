@@ -1,33 +1,16 @@
-// Package suggestion says where a clustering is least sure of itself: which clusters may
-// be one, which may be two, and which pairs of samples to ask somebody about.
-package suggestion
+package explain
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
-
-	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/explain"
-	"github.com/mvclust/mvclust/internal/option"
-	"github.com/mvclust/mvclust/method/constraint"
-	"github.com/mvclust/mvclust/profile"
 )
 
-// Settings steer what is suggested. The zero value gives the defaults.
-type Settings struct {
-	// Top bounds the merges, the splits and the questions. 0 stands for DefaultTop.
-	Top int
-}
-
-// DefaultTop is the zero value's Top.
+// DefaultTop is how many merges, splits and questions are suggested where no number is
+// asked for.
 const DefaultTop = 10
-
-// Resolve fills in the defaults and checks the ranges.
-func (s *Settings) Resolve() error {
-	return option.Resolve([]option.Parameter{{Field: "Top", Value: option.Whole(&s.Top, DefaultTop, 1, math.MaxInt32)}})
-}
 
 // Suggestions are what may be wrong with a clustering, the likeliest first.
 type Suggestions struct {
@@ -48,7 +31,7 @@ type Merge struct {
 	A Side `json:"a"`
 	B Side `json:"b"`
 	// Pull says, in [0, 1], how far the links between A and B speak for merging them:
-	// profile.Merge has the formula. At 1/2 the objective of the partition does not care.
+	// LinkedCluster has the formula. At 1/2 the objective of the partition does not care.
 	Pull float64 `json:"pull"`
 	Evidence
 }
@@ -73,7 +56,7 @@ type Side struct {
 	Cluster int `json:"cluster"`
 	Size    int `json:"size"`
 	// Central is the member with the largest sum of link probabilities to the others.
-	Central explain.Ref `json:"central"`
+	Central Ref `json:"central"`
 }
 
 // Evidence says what there is between two sides.
@@ -85,36 +68,36 @@ type Evidence struct {
 	Weight   float64 `json:"weight"`
 	Expected float64 `json:"expected"`
 	// Strongest holds the strongest links, at most 5.
-	Strongest []Link `json:"strongest"`
+	Strongest []CrossLink `json:"strongest"`
 	// Views holds the part of each view in the links, or in 200 evenly spaced ones of more.
-	Views []explain.Part `json:"views"`
+	Views []ViewShare `json:"views"`
 }
 
-// Link is a link between two sides.
-type Link struct {
-	A           explain.Ref `json:"a"`
-	B           explain.Ref `json:"b"`
-	Probability float64     `json:"probability"`
+// CrossLink is a link between two sides.
+type CrossLink struct {
+	A           Ref     `json:"a"`
+	B           Ref     `json:"b"`
+	Probability float64 `json:"probability"`
 }
 
-// Kind is what a question is about.
-type Kind string
+// Topic is what a question is about.
+type Topic string
 
 const (
-	// OfMerge asks whether two clusters are one. The samples are the central ones of each.
-	OfMerge Kind = "merge"
-	// OfSplit asks whether a cluster is two. The samples are the central ones of its halves.
-	OfSplit Kind = "split"
-	// OfSample asks whether a sample is in the right cluster. The other is the central one
+	// AboutMerge asks whether two clusters are one. The samples are the central ones of each.
+	AboutMerge Topic = "merge"
+	// AboutSplit asks whether a cluster is two. The samples are the central ones of its halves.
+	AboutSplit Topic = "split"
+	// AboutSample asks whether a sample is in the right cluster. The other is the central one
 	// there.
-	OfSample Kind = "sample"
+	AboutSample Topic = "sample"
 )
 
 // Question is a pair of samples to ask somebody about: do they belong together?
 type Question struct {
-	A     explain.Ref `json:"a"`
-	B     explain.Ref `json:"b"`
-	About Kind        `json:"about"`
+	A     Ref   `json:"a"`
+	B     Ref   `json:"b"`
+	About Topic `json:"about"`
 	// Yes is how far the clustering is for the answer yes, in [0, 1]: the pull of the two
 	// clusters or halves, or, for a sample, the share of own in q(own) + q(next), where q
 	// is the sum of its link probabilities to its own cluster and to the next best one.
@@ -126,15 +109,18 @@ type Question struct {
 	Value float64 `json:"value"`
 }
 
-// Find makes suggestions about a model, which must be valid and have its rows. They depend
-// on the model alone, not on threads; 0 stands for GOMAXPROCS. It goes twice over the
-// links for the clusters, and up to 200 times over those within clusters for the splits.
-// It is an error if a setting is out of range, if the rows are gone, or if ctx is done.
-func Find(ctx context.Context, m *mvclust.Model, set Settings, threads int) (*Suggestions, error) {
-	if err := set.Resolve(); err != nil {
-		return nil, err
+// Suggest says where the clustering is least sure of itself: at most top merges, splits
+// and questions, where 0 stands for DefaultTop. It goes twice over the links for the
+// clusters, and up to 200 times over those within clusters for the splits. It is an error
+// if top is negative, or if ctx is done.
+func (x *Explainer) Suggest(ctx context.Context, top int) (*Suggestions, error) {
+	switch {
+	case top < 0:
+		return nil, fmt.Errorf("top is %d; pass a number above 0, or 0 for %d", top, DefaultTop)
+	case top == 0:
+		top = DefaultTop
 	}
-	f, err := newFinder(ctx, m, set, threads)
+	f, err := newFinder(ctx, x, top)
 	if err != nil {
 		return nil, err
 	}
@@ -159,22 +145,19 @@ func Find(ctx context.Context, m *mvclust.Model, set Settings, threads int) (*Su
 
 // finder has what all suggestions are made from.
 type finder struct {
+	*Explainer
 	ctx      context.Context
-	m        *mvclust.Model
-	set      Settings
-	explain  *explain.Explainer
-	labels   []int             // sample -> place of its cluster among those there are
-	number   []int             // place -> cluster
-	clusters []profile.Cluster // of the clustering
-	halves   []profile.Cluster // of the clustering into halves
-	half     []int             // sample -> half
-	members  [][]int32         // cluster -> samples
-	degree   []float64         // sample -> sum of its link probabilities
-	all      float64           // the sum of these
+	top      int
+	labels   []int     // sample -> place of its cluster among those there are
+	number   []int     // place -> cluster
+	clusters []Cluster // of the clustering
+	halves   []Cluster // of the clustering into halves
+	half     []int     // sample -> half
+	members  [][]int32 // cluster -> samples
+	degree   []float64 // sample -> sum of its link probabilities
+	all      float64   // the sum of these
 	merges   []two
 	splits   []two
-	known    *constraint.Known
-	given    *constraint.Pairs
 }
 
 // two are clusters, or halves of one, and their pull.
@@ -183,18 +166,11 @@ type two struct {
 	pull float64
 }
 
-func newFinder(ctx context.Context, m *mvclust.Model, set Settings, threads int) (*finder, error) {
-	f := &finder{ctx: ctx, m: m, set: set, degree: make([]float64, m.Samples())}
-	known, err := m.Constraints.Resolve(m.Samples())
-	if err != nil {
-		return nil, err
-	}
-	f.known, f.given = known, known.Pairs()
+func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
+	m := x.m
+	f := &finder{Explainer: x, ctx: ctx, top: top, degree: make([]float64, m.Samples())}
 	f.labels, f.number = packed(m.Labels)
 	f.members = make([][]int32, len(f.number))
-	if f.explain, err = explain.New(ctx, m, threads); err != nil {
-		return nil, err
-	}
 	for i, l := range f.labels {
 		f.members[l] = append(f.members[l], int32(i))
 		_, weight := m.Graph.Of(i)
@@ -203,14 +179,15 @@ func newFinder(ctx context.Context, m *mvclust.Model, set Settings, threads int)
 		}
 		f.all += f.degree[i]
 	}
-	if f.half, err = halve(ctx, m.Graph, f.members, f.degree, m.Settings.Seed, threads); err != nil {
+	var err error
+	if f.half, err = halve(ctx, m.Graph, f.members, f.degree, m.Settings.Seed, x.threads); err != nil {
 		return nil, err
 	}
-	describe := func(labels []int) ([]profile.Cluster, error) {
-		return profile.Describe(ctx, m.Graph, labels, m.Confidence, profile.Settings{
+	describe := func(labels []int) ([]Cluster, error) {
+		return Describe(ctx, m.Graph, labels, m.Confidence, DescribeSettings{
 			Members: 1, Merges: math.MaxInt32,
 			Resolution: m.Settings.Partition.Resolution, Clip: m.Settings.Partition.Clip,
-		}, threads)
+		}, x.threads)
 	}
 	if f.clusters, err = describe(f.labels); err != nil {
 		return nil, err
@@ -227,7 +204,7 @@ func newFinder(ctx context.Context, m *mvclust.Model, set Settings, threads int)
 	}
 	for c := range f.clusters {
 		if x := f.halves[2*c]; f.halves[2*c+1].Size > 0 {
-			at := slices.IndexFunc(x.Merges, func(m profile.Merge) bool { return m.Cluster == 2*c+1 })
+			at := slices.IndexFunc(x.Merges, func(m LinkedCluster) bool { return m.Cluster == 2*c+1 })
 			pull := 0.0 // no link at all
 			if at >= 0 {
 				pull = x.Merges[at].Pull
@@ -242,24 +219,24 @@ func newFinder(ctx context.Context, m *mvclust.Model, set Settings, threads int)
 
 // barred reports whether constraints keep two clusters apart.
 func (f *finder) barred(a, b int) bool {
-	if f.known == nil {
+	if f.resolved == nil {
 		return false
 	}
 	held := map[int32]bool{}
 	for _, i := range f.members[a] {
-		for _, t := range f.known.Of(int(i)) {
+		for _, t := range f.resolved.Of(int(i)) {
 			held[t] = true
 		}
 	}
 	return slices.ContainsFunc(f.members[b], func(i int32) bool {
-		return slices.ContainsFunc(f.known.Of(int(i)), func(t int32) bool { return held[t] })
+		return slices.ContainsFunc(f.resolved.Of(int(i)), func(t int32) bool { return held[t] })
 	})
 }
 
 // bound reports whether constraints hold the halves of a cluster together.
 func (f *finder) bound(c int) bool {
-	return f.known != nil && slices.ContainsFunc(f.members[c], func(i int32) bool {
-		return f.half[i] != f.half[f.known.Component[i]]
+	return f.resolved != nil && slices.ContainsFunc(f.members[c], func(i int32) bool {
+		return f.half[i] != f.half[f.resolved.Component[i]]
 	})
 }
 
@@ -281,13 +258,13 @@ func packed(labels []int) (places, number []int) {
 }
 
 // describeHalves describes the halves, by number.
-func (f *finder) describeHalves(describe func(labels []int) ([]profile.Cluster, error)) ([]profile.Cluster, error) {
+func (f *finder) describeHalves(describe func(labels []int) ([]Cluster, error)) ([]Cluster, error) {
 	labels, number := packed(f.half)
 	found, err := describe(labels)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]profile.Cluster, 2*len(f.members))
+	out := make([]Cluster, 2*len(f.members))
 	for k, x := range found {
 		for t := range x.Merges {
 			x.Merges[t].Cluster = number[x.Merges[t].Cluster]
@@ -303,14 +280,14 @@ func (f *finder) likelyOne() []two {
 		return min(f.clusters[p.a].Size, f.clusters[p.b].Size) < smallest
 	})
 	slices.SortFunc(list, func(p, q two) int { return cmp.Or(cmp.Compare(q.pull, p.pull), p.a-q.a, p.b-q.b) })
-	return list[:min(f.set.Top, len(list))]
+	return list[:min(f.top, len(list))]
 }
 
 // likelyTwo returns the halves of the least pull.
 func (f *finder) likelyTwo() []two {
 	list := slices.Clone(f.splits)
 	slices.SortFunc(list, func(p, q two) int { return cmp.Or(cmp.Compare(p.pull, q.pull), p.a-q.a) })
-	return list[:min(f.set.Top, len(list))]
+	return list[:min(f.top, len(list))]
 }
 
 func (f *finder) merge(p two) (Merge, error) {
@@ -336,13 +313,9 @@ func (f *finder) split(p two) (Split, error) {
 	return out, err
 }
 
-func (f *finder) side(of []profile.Cluster, c int) Side {
+func (f *finder) side(of []Cluster, c int) Side {
 	central := f.ref(of[c].Central[0])
 	return Side{central.Cluster, of[c].Size, central}
-}
-
-func (f *finder) ref(i int) explain.Ref {
-	return explain.Ref{Sample: i, ID: f.m.ID(i), Cluster: f.m.Labels[i]}
 }
 
 // asked bounds the links whose views are asked, and listed the links that are named.
@@ -359,7 +332,7 @@ func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error)
 		weight float32
 	}
 	var links []link
-	out := Evidence{Strongest: []Link{}}
+	out := Evidence{Strongest: []CrossLink{}}
 	for _, i := range a {
 		index, weight := f.m.Graph.Of(int(i))
 		for e, j := range index {
@@ -377,7 +350,7 @@ func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error)
 		return cmp.Or(cmp.Compare(t.weight, s.weight), cmp.Compare(s.a, t.a), cmp.Compare(s.b, t.b))
 	})
 	for _, l := range links[:min(listed, len(links))] {
-		out.Strongest = append(out.Strongest, Link{f.ref(int(l.a)), f.ref(int(l.b)), float64(l.weight)})
+		out.Strongest = append(out.Strongest, CrossLink{f.ref(int(l.a)), f.ref(int(l.b)), float64(l.weight)})
 	}
 	var pairs [][2]int
 	for t := range min(asked, len(links)) {
@@ -385,7 +358,7 @@ func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error)
 		pairs = append(pairs, [2]int{int(l.a), int(l.b)})
 	}
 	var err error
-	out.Views, err = f.explain.Parts(f.ctx, pairs)
+	out.Views, err = f.shares(f.ctx, pairs)
 	return out, err
 }
 
@@ -399,7 +372,7 @@ func (f *finder) mass(samples []int32) float64 {
 
 // open is a question before its samples are named.
 type open struct {
-	about   Kind
+	about   Topic
 	a, b    int
 	yes     float64
 	samples int
@@ -409,18 +382,18 @@ type open struct {
 // questions returns those of the largest value.
 func (f *finder) questions() []Question {
 	var all []open
-	add := func(about Kind, a, b int, yes float64, samples int) {
+	add := func(about Topic, a, b int, yes float64, samples int) {
 		if value := float64(samples) * entropy(yes); value > 0 {
 			all = append(all, open{about, a, b, yes, samples, value})
 		}
 	}
 	for _, p := range f.merges {
 		a, b := &f.clusters[p.a], &f.clusters[p.b]
-		add(OfMerge, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
+		add(AboutMerge, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
 	}
 	for _, p := range f.splits {
 		a, b := &f.halves[p.a], &f.halves[p.b]
-		add(OfSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
+		add(AboutSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
 	}
 	sums := make([]float64, len(f.clusters))
 	for i, l := range f.labels {
@@ -428,7 +401,7 @@ func (f *finder) questions() []Question {
 		own, next := f.pulls(i, sums)
 		// Where a whole cluster belongs is what merges ask.
 		if central != i && next > 0 {
-			add(OfSample, i, central, own/(own+next), 1)
+			add(AboutSample, i, central, own/(own+next), 1)
 		}
 	}
 	slices.SortFunc(all, func(p, q open) int {
@@ -438,7 +411,7 @@ func (f *finder) questions() []Question {
 	seen := map[[2]int]bool{} // a pair may stand for two questions
 	for _, q := range all {
 		pair := [2]int{min(q.a, q.b), max(q.a, q.b)}
-		if len(out) == f.set.Top {
+		if len(out) == f.top {
 			break
 		}
 		if !seen[pair] && f.given.Of(q.a, q.b) == "" {

@@ -1,7 +1,4 @@
-// Package profile describes clusters: how large and how tightly bound they are, which
-// samples stand for them, which may not belong to them, and which other clusters they
-// would be merged with next.
-package profile
+package explain
 
 import (
 	"cmp"
@@ -16,8 +13,8 @@ import (
 	"github.com/mvclust/mvclust/method/partition"
 )
 
-// Settings steer the description. The zero value gives the defaults.
-type Settings struct {
+// DescribeSettings steer Describe. The zero value gives the defaults.
+type DescribeSettings struct {
 	// Members bounds the members that are listed as central, and those that are listed
 	// as uncertain. 0 stands for DefaultMembers.
 	Members int
@@ -35,14 +32,14 @@ type Settings struct {
 	Clip float64
 }
 
-// Defaults of Settings.
+// Defaults of DescribeSettings.
 const (
 	DefaultMembers = 5
 	DefaultMerges  = 3
 )
 
 // Resolve fills in the defaults and checks the ranges.
-func (s *Settings) Resolve() error {
+func (s *DescribeSettings) Resolve() error {
 	p := partition.Settings{Resolution: s.Resolution, Clip: s.Clip}
 	err := option.Resolve([]option.Parameter{
 		{Field: "Members", Value: option.Whole(&s.Members, DefaultMembers, 1, math.MaxInt32)},
@@ -76,11 +73,11 @@ type Cluster struct {
 	Uncertain []int `json:"uncertain"`
 	// Merges holds the clusters that this one is linked to, those with the largest Pull
 	// first.
-	Merges []Merge `json:"merges"`
+	Merges []LinkedCluster `json:"merges"`
 }
 
-// Merge says how near two clusters are to being one.
-type Merge struct {
+// LinkedCluster says how near two clusters are to being one.
+type LinkedCluster struct {
 	// Cluster is the number of the other cluster.
 	Cluster int `json:"cluster"`
 	// Pull says, in [0, 1], how far the links between the clusters A and B speak for
@@ -111,11 +108,11 @@ type Merge struct {
 // cluster and thread. The result does not depend on threads; 0 stands for GOMAXPROCS. It
 // is an error if a setting is out of range, if g, labels and confidence are not of the
 // same samples, if a label is not a number of a cluster, or if ctx is done.
-func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set Settings, threads int) ([]Cluster, error) {
+func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set DescribeSettings, threads int) ([]Cluster, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
-	if err := check(g, labels, confidence); err != nil {
+	if err := checkSamples(g, labels, confidence); err != nil {
 		return nil, err
 	}
 	d, err := newDescriber(ctx, g, labels, confidence, set, threads)
@@ -137,8 +134,8 @@ func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []fl
 	return out, nil
 }
 
-// check reports input that is not of one set of samples.
-func check(g *graph.Graph, labels []int, confidence []float64) error {
+// checkSamples reports input that is not of one set of samples.
+func checkSamples(g *graph.Graph, labels []int, confidence []float64) error {
 	n := g.Samples()
 	if len(labels) != n || len(confidence) != n {
 		return fmt.Errorf("there are %d labels and %d confidences for a graph of %d samples; give one of each per sample", len(labels), len(confidence), n)
@@ -155,7 +152,7 @@ func check(g *graph.Graph, labels []int, confidence []float64) error {
 type describer struct {
 	ctx        context.Context
 	g          *graph.Graph
-	set        Settings
+	set        DescribeSettings
 	labels     []int
 	confidence []float64
 	members    []int32 // of cluster c, from start[c] to start[c+1], ascending
@@ -172,7 +169,7 @@ type room struct {
 	touched []int32
 }
 
-func newDescriber(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set Settings, threads int) (*describer, error) {
+func newDescriber(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set DescribeSettings, threads int) (*describer, error) {
 	n := len(labels)
 	d := &describer{ctx: ctx, g: g, set: set, labels: labels, confidence: confidence, degree: make([]float64, n)}
 	err := parallel.Blocks(ctx, threads, n, 4096, func(_, lo, hi int) {
@@ -214,7 +211,7 @@ func (d *describer) size(c int) int { return d.start[c+1] - d.start[c] }
 // describe describes cluster c.
 func (d *describer) describe(c int, r *room) Cluster {
 	members := d.members[d.start[c]:d.start[c+1]]
-	out := Cluster{Size: len(members), Central: []int{}, Uncertain: []int{}, Merges: []Merge{}}
+	out := Cluster{Size: len(members), Central: []int{}, Uncertain: []int{}, Merges: []LinkedCluster{}}
 	if len(members) == 0 {
 		return out
 	}
@@ -268,20 +265,20 @@ func (d *describer) odds(p float64) float64 {
 }
 
 // merges returns the clusters that c is linked to, and clears r.
-func (d *describer) merges(c int, r *room) []Merge {
-	all := make([]Merge, 0, len(r.touched))
+func (d *describer) merges(c int, r *room) []LinkedCluster {
+	all := make([]LinkedCluster, 0, len(r.touched))
 	for _, other := range r.touched {
-		all = append(all, Merge{int(other), d.pull(c, int(other), r.between[other], int(r.links[other]))})
+		all = append(all, LinkedCluster{int(other), d.pull(c, int(other), r.between[other], int(r.links[other]))})
 		r.between[other], r.links[other] = 0, 0
 	}
 	r.touched = r.touched[:0]
-	slices.SortFunc(all, func(a, b Merge) int {
+	slices.SortFunc(all, func(a, b LinkedCluster) int {
 		return cmp.Or(cmp.Compare(b.Pull, a.Pull), a.Cluster-b.Cluster)
 	})
 	return slices.Clone(all[:min(len(all), d.set.Merges)])
 }
 
-// pull is Merge.Pull of clusters a and b with so many links between them.
+// pull is LinkedCluster.Pull of clusters a and b with so many links between them.
 func (d *describer) pull(a, b int, between float64, links int) float64 {
 	if d.set.Resolution > 0 {
 		if between <= 0 {

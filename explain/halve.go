@@ -1,4 +1,4 @@
-package suggestion
+package explain
 
 import (
 	"cmp"

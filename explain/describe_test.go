@@ -1,4 +1,4 @@
-package profile
+package explain
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func graphOf(t testing.TB, n int, links []link) *graph.Graph {
 }
 
 // Two triangles, linked once, a sample that hangs on the second, and one without links.
-func small(t testing.TB) (*graph.Graph, []int, []float64) {
+func smallGraph(t testing.TB) (*graph.Graph, []int, []float64) {
 	g := graphOf(t, 8, []link{
 		{0, 1, .8}, {0, 2, .6}, {1, 2, .4},
 		{3, 4, .5}, {3, 5, .5}, {4, 5, .5},
@@ -51,7 +51,7 @@ func small(t testing.TB) (*graph.Graph, []int, []float64) {
 	return g, []int{0, 0, 0, 1, 1, 1, 2, 3}, []float64{.9, .8, .1, .2, .7, .6, .5, 0}
 }
 
-func describe(t testing.TB, g *graph.Graph, labels []int, confidence []float64, set Settings, threads int) []Cluster {
+func describe(t testing.TB, g *graph.Graph, labels []int, confidence []float64, set DescribeSettings, threads int) []Cluster {
 	t.Helper()
 	out, err := Describe(t.Context(), g, labels, confidence, set, threads)
 	if err != nil {
@@ -63,8 +63,8 @@ func describe(t testing.TB, g *graph.Graph, labels []int, confidence []float64, 
 func close(a, b float64) bool { return math.Abs(a-b) < 1e-6 }
 
 func TestDescribe(t *testing.T) {
-	g, labels, confidence := small(t)
-	got := describe(t, g, labels, confidence, Settings{Members: 2, Resolution: 2}, 1)
+	g, labels, confidence := smallGraph(t)
+	got := describe(t, g, labels, confidence, DescribeSettings{Members: 2, Resolution: 2}, 1)
 	if len(got) != 4 {
 		t.Fatalf("%d clusters, want 4", len(got))
 	}
@@ -92,8 +92,8 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestPullWithoutResolution(t *testing.T) {
-	g, labels, confidence := small(t)
-	got := describe(t, g, labels, confidence, Settings{}, 1)
+	g, labels, confidence := smallGraph(t)
+	got := describe(t, g, labels, confidence, DescribeSettings{}, 1)
 	// One link of 0.2 for three members: two are missing.
 	mean := (math.Log(.2/.8) + 2*math.Log(.01/.99)) / 3
 	if m := got[0].Merges; len(m) != 1 || !close(m[0].Pull, 1/(1+math.Exp(-mean))) {
@@ -105,7 +105,7 @@ func TestPullWithoutResolution(t *testing.T) {
 }
 
 // random returns a graph, labels and confidences.
-func random(t testing.TB, seed uint64) (*graph.Graph, []int, []float64) {
+func randomGraph(t testing.TB, seed uint64) (*graph.Graph, []int, []float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	n := 2 + r.IntN(60)
 	var links []link
@@ -124,11 +124,11 @@ func random(t testing.TB, seed uint64) (*graph.Graph, []int, []float64) {
 	return graphOf(t, n, links), labels, confidence
 }
 
-func TestProperties(t *testing.T) {
+func TestDescribeProperties(t *testing.T) {
 	for seed := range uint64(60) {
-		g, labels, confidence := random(t, seed)
+		g, labels, confidence := randomGraph(t, seed)
 		for _, resolution := range []float64{0, .5, 3} {
-			set := Settings{Members: 1000, Merges: 1000, Resolution: resolution}
+			set := DescribeSettings{Members: 1000, Merges: 1000, Resolution: resolution}
 			got := describe(t, g, labels, confidence, set, 1)
 			if !reflect.DeepEqual(got, describe(t, g, labels, confidence, set, 3)) {
 				t.Fatalf("seed %d: the result depends on the threads", seed)
@@ -171,10 +171,10 @@ func TestProperties(t *testing.T) {
 // Above 1/2, merging two clusters raises modularity at the resolution, and below it lowers it.
 func TestPullAgreesWithModularity(t *testing.T) {
 	for seed := range uint64(30) {
-		g, labels, confidence := random(t, seed)
+		g, labels, confidence := randomGraph(t, seed)
 		const resolution = 1.5
 		before := modularity(g, labels, resolution)
-		for a, x := range describe(t, g, labels, confidence, Settings{Merges: 1000, Resolution: resolution}, 1) {
+		for a, x := range describe(t, g, labels, confidence, DescribeSettings{Merges: 1000, Resolution: resolution}, 1) {
 			for _, m := range x.Merges {
 				merged := slices.Clone(labels)
 				for i := range merged {
@@ -214,35 +214,35 @@ func modularity(g *graph.Graph, labels []int, resolution float64) float64 {
 	return sum
 }
 
-func TestErrors(t *testing.T) {
-	g, labels, confidence := small(t)
+func TestDescribeErrors(t *testing.T) {
+	g, labels, confidence := smallGraph(t)
 	for _, c := range []struct {
 		name       string
 		labels     []int
 		confidence []float64
-		set        Settings
+		set        DescribeSettings
 		want       string
 	}{
-		{"few labels", labels[1:], confidence, Settings{}, "7 labels"},
-		{"few confidences", labels, confidence[1:], Settings{}, "7 confidences"},
-		{"no cluster", []int{0, 0, 0, -1, 0, 0, 0, 0}, confidence, Settings{}, "sample 3 (counted from 0) has the label -1"},
-		{"beyond", []int{0, 0, 0, 8, 0, 0, 0, 0}, confidence, Settings{}, "the label 8"},
-		{"settings", labels, confidence, Settings{Members: -1}, "Members"},
+		{"few labels", labels[1:], confidence, DescribeSettings{}, "7 labels"},
+		{"few confidences", labels, confidence[1:], DescribeSettings{}, "7 confidences"},
+		{"no cluster", []int{0, 0, 0, -1, 0, 0, 0, 0}, confidence, DescribeSettings{}, "sample 3 (counted from 0) has the label -1"},
+		{"beyond", []int{0, 0, 0, 8, 0, 0, 0, 0}, confidence, DescribeSettings{}, "the label 8"},
+		{"settings", labels, confidence, DescribeSettings{Members: -1}, "Members"},
 	} {
 		if _, err := Describe(t.Context(), g, c.labels, c.confidence, c.set, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if out, err := Describe(t.Context(), &graph.Graph{}, nil, nil, Settings{}, 1); err != nil || len(out) != 0 {
+	if out, err := Describe(t.Context(), &graph.Graph{}, nil, nil, DescribeSettings{}, 1); err != nil || len(out) != 0 {
 		t.Errorf("no samples: %v, %v", out, err)
 	}
 }
 
-func TestCancel(t *testing.T) {
-	g, labels, confidence := random(t, 3)
+func TestDescribeCancelled(t *testing.T) {
+	g, labels, confidence := randomGraph(t, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Describe(ctx, g, labels, confidence, Settings{}, 1); !errors.Is(err, context.Canceled) {
+	if _, err := Describe(ctx, g, labels, confidence, DescribeSettings{}, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -262,7 +262,7 @@ func BenchmarkDescribe(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Describe(b.Context(), g, labels, confidence, Settings{Resolution: 1}, 0); err != nil {
+		if _, err := Describe(b.Context(), g, labels, confidence, DescribeSettings{Resolution: 1}, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

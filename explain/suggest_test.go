@@ -1,4 +1,4 @@
-package suggestion
+package explain
 
 import (
 	"context"
@@ -16,12 +16,11 @@ import (
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/sparse"
-	"github.com/mvclust/mvclust/profile"
 	"github.com/mvclust/mvclust/synth"
 )
 
-// fit clusters made data whose classes overlap.
-func fit(t testing.TB, opt mvclust.Options, noise float64) (*mvclust.Model, []int) {
+// fitted clusters made data whose classes overlap.
+func fitted(t testing.TB, opt mvclust.Options, noise float64) (*mvclust.Model, []int) {
 	t.Helper()
 	set, err := synth.Generate(synth.Config{Samples: 240, Classes: 6, Views: 2, Noise: []float64{noise}, Missing: 0.2, Seed: 2})
 	if err != nil {
@@ -34,9 +33,17 @@ func fit(t testing.TB, opt mvclust.Options, noise float64) (*mvclust.Model, []in
 	return mvclust.NewModel(set.Views, r, nil), set.Labels
 }
 
-func find(t testing.TB, m *mvclust.Model, set Settings, threads int) *Suggestions {
+func suggest(ctx context.Context, m *mvclust.Model, top, threads int) (*Suggestions, error) {
+	x, err := New(ctx, m, threads)
+	if err != nil {
+		return nil, err
+	}
+	return x.Suggest(ctx, top)
+}
+
+func suggested(t testing.TB, m *mvclust.Model, top, threads int) *Suggestions {
 	t.Helper()
-	s, err := Find(t.Context(), m, set, threads)
+	s, err := suggest(t.Context(), m, top, threads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +53,13 @@ func find(t testing.TB, m *mvclust.Model, set Settings, threads int) *Suggestion
 var presets = map[string]mvclust.Options{"auto": {}, "paper": {Preset: mvclust.Paper}}
 
 // What is said of merges, splits and questions is what the graph has.
-func TestFind(t *testing.T) {
+func TestSuggest(t *testing.T) {
 	for name, opt := range presets {
 		for _, noise := range []float64{0.6, 1.3} {
-			m, _ := fit(t, opt, noise)
+			m, _ := fitted(t, opt, noise)
 			const many = 100_000
-			s := find(t, m, Settings{Top: many}, 1)
-			if got := find(t, m, Settings{Top: many}, 3); !reflect.DeepEqual(got, s) {
+			s := suggested(t, m, many, 1)
+			if got := suggested(t, m, many, 3); !reflect.DeepEqual(got, s) {
 				t.Fatalf("%s: the suggestions depend on the threads", name)
 			}
 			members := map[int][]int{}
@@ -94,11 +101,11 @@ func TestFind(t *testing.T) {
 				if q.A.Sample == q.B.Sample || q.Samples < 1 || math.Abs(q.Value-float64(q.Samples)*entropy(q.Yes)) > 1e-12 || k > 0 && q.Value > s.Questions[k-1].Value {
 					t.Fatalf("%s: question %+v", name, q)
 				}
-				if (q.A.Cluster != q.B.Cluster) != (q.About == OfMerge) {
+				if (q.A.Cluster != q.B.Cluster) != (q.About == AboutMerge) {
 					t.Fatalf("%s: question %+v", name, q)
 				}
 			}
-			if few := find(t, m, Settings{Top: 2}, 1); !reflect.DeepEqual(few.Merges, s.Merges[:min(2, len(s.Merges))]) || !reflect.DeepEqual(few.Questions, s.Questions[:min(2, len(s.Questions))]) {
+			if few := suggested(t, m, 2, 1); !reflect.DeepEqual(few.Merges, s.Merges[:min(2, len(s.Merges))]) || !reflect.DeepEqual(few.Questions, s.Questions[:min(2, len(s.Questions))]) {
 				t.Fatalf("%s: the first two of all are not those of two", name)
 			}
 			if len(s.Splits) == 0 || len(s.Questions) == 0 {
@@ -151,19 +158,19 @@ func checkEvidence(t *testing.T, m *mvclust.Model, e *Evidence, pull float64, a,
 	}
 }
 
-// The pull is the one of package profile.
-func TestPullIsThatOfProfile(t *testing.T) {
+// The pull is the one of package
+func TestPullIsThatOfDescribe(t *testing.T) {
 	for name, opt := range presets {
-		m, _ := fit(t, opt, 1.3)
-		clusters, err := profile.Describe(t.Context(), m.Graph, m.Labels, m.Confidence, profile.Settings{
+		m, _ := fitted(t, opt, 1.3)
+		clusters, err := Describe(t.Context(), m.Graph, m.Labels, m.Confidence, DescribeSettings{
 			Merges: 1000, Resolution: m.Settings.Partition.Resolution, Clip: m.Settings.Partition.Clip,
 		}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := find(t, m, Settings{Top: 1000}, 1)
+		s := suggested(t, m, 1000, 1)
 		for _, x := range s.Merges {
-			if !slices.Contains(clusters[x.A.Cluster].Merges, profile.Merge{Cluster: x.B.Cluster, Pull: x.Pull}) {
+			if !slices.Contains(clusters[x.A.Cluster].Merges, LinkedCluster{Cluster: x.B.Cluster, Pull: x.Pull}) {
 				t.Errorf("%s: %d and %d pull by %v, and by profile %v", name, x.A.Cluster, x.B.Cluster, x.Pull, clusters[x.A.Cluster].Merges)
 			}
 		}
@@ -171,10 +178,10 @@ func TestPullIsThatOfProfile(t *testing.T) {
 }
 
 // A class that was torn is to be mended first, and two that were joined to be parted.
-func TestPlanted(t *testing.T) {
+func TestSuggestPlanted(t *testing.T) {
 	for name, opt := range presets {
 		opt.Neighbours = 30
-		m, classes := fit(t, opt, 0.4)
+		m, classes := fitted(t, opt, 0.4)
 		random := rand.New(rand.NewPCG(3, 4))
 		torn := slices.Clone(classes)
 		for i, c := range torn {
@@ -186,7 +193,7 @@ func TestPlanted(t *testing.T) {
 			}
 		}
 		m.Labels = partition.Number(torn)
-		s := find(t, m, Settings{Top: 3}, 0)
+		s := suggested(t, m, 3, 0)
 		of := func(cluster int) int { return classes[slices.Index(m.Labels, cluster)] }
 		if x := s.Merges[0]; of(x.A.Cluster) != 4 || of(x.B.Cluster) != 4 || x.Pull < 0.5 {
 			t.Errorf("%s: the first merge is of classes %d and %d, by %v", name, of(x.A.Cluster), of(x.B.Cluster), x.Pull)
@@ -201,7 +208,7 @@ func TestPlanted(t *testing.T) {
 				break
 			}
 		}
-		if q := s.Questions[0]; q.Samples < 10 || q.About == OfSample {
+		if q := s.Questions[0]; q.Samples < 10 || q.About == AboutSample {
 			t.Errorf("%s: the first question is %+v", name, q)
 		}
 	}
@@ -288,24 +295,24 @@ func TestHalveSmall(t *testing.T) {
 }
 
 // One cluster and none but single samples are no trouble.
-func TestExtremes(t *testing.T) {
+func TestSuggestExtremes(t *testing.T) {
 	for name, opt := range presets {
-		m, _ := fit(t, opt, 0.6)
+		m, _ := fitted(t, opt, 0.6)
 		for i := range m.Labels {
 			m.Labels[i] = 0
 		}
-		if s := find(t, m, Settings{}, 1); len(s.Merges) > 0 || len(s.Splits) != 1 || len(s.Questions) > 1 {
+		if s := suggested(t, m, 0, 1); len(s.Merges) > 0 || len(s.Splits) != 1 || len(s.Questions) > 1 {
 			t.Errorf("%s: of one cluster, %+v", name, s)
 		}
 		for i := range m.Labels {
 			m.Labels[i] = i
 		}
-		s := find(t, m, Settings{}, 1)
+		s := suggested(t, m, 0, 1)
 		if len(s.Merges) > 0 || len(s.Splits) > 0 || len(s.Questions) != DefaultTop {
 			t.Errorf("%s: of single samples, %+v", name, s)
 		}
 		for _, q := range s.Questions {
-			if q.About != OfMerge || q.Samples != 1 {
+			if q.About != AboutMerge || q.Samples != 1 {
 				t.Errorf("%s: of single samples, %+v", name, q)
 			}
 		}
@@ -313,15 +320,15 @@ func TestExtremes(t *testing.T) {
 }
 
 // Clusters whose numbers have gaps, as updates leave them, are the same clusters.
-func TestGaps(t *testing.T) {
+func TestSuggestGaps(t *testing.T) {
 	for name, opt := range presets {
-		m, _ := fit(t, opt, 1.3)
-		s := find(t, m, Settings{}, 1)
+		m, _ := fitted(t, opt, 1.3)
+		s := suggested(t, m, 0, 1)
 		number := func(c int) int { return 3*c + 1000 }
 		for i := range m.Labels {
 			m.Labels[i] = number(m.Labels[i])
 		}
-		got := find(t, m, Settings{}, 1)
+		got := suggested(t, m, 0, 1)
 		for k, x := range got.Merges {
 			if want := s.Merges[k]; x.A.Cluster != number(want.A.Cluster) || x.B.Cluster != number(want.B.Cluster) || x.Pull != want.Pull || x.Links != want.Links {
 				t.Fatalf("%s: merge %+v, not %+v", name, x, want)
@@ -340,24 +347,24 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
-	m, _ := fit(t, mvclust.Options{}, 0.6)
-	if _, err := Find(t.Context(), m, Settings{Top: -1}, 1); err == nil || !strings.Contains(err.Error(), "Top") {
+func TestSuggestErrors(t *testing.T) {
+	m, _ := fitted(t, mvclust.Options{}, 0.6)
+	if _, err := suggest(t.Context(), m, -1, 1); err == nil || !strings.Contains(err.Error(), "top") {
 		t.Errorf("the error is %v", err)
 	}
 	for questions := range 12 {
 		ctx := lapse.After(t.Context(), questions)
-		if _, err := Find(ctx, m, Settings{}, 1); !errors.Is(err, context.Canceled) {
+		if _, err := suggest(ctx, m, 0, 1); !errors.Is(err, context.Canceled) {
 			t.Errorf("after %d questions the error is %v", questions, err)
 		}
 	}
 	m.Views[0].Rows.Data = nil
-	if _, err := Find(t.Context(), m, Settings{}, 1); err == nil || !strings.Contains(err.Error(), "has no rows any more") {
+	if _, err := suggest(t.Context(), m, 0, 1); err == nil || !strings.Contains(err.Error(), "has no rows any more") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-func BenchmarkFind(b *testing.B) {
+func BenchmarkSuggest(b *testing.B) {
 	set, err := synth.Generate(synth.Config{Samples: 5000, Classes: 50, Views: 2, Dims: []int{32}, Noise: []float64{1}})
 	if err != nil {
 		b.Fatal(err)
@@ -369,7 +376,7 @@ func BenchmarkFind(b *testing.B) {
 	m := mvclust.NewModel(set.Views, r, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Find(b.Context(), m, Settings{}, 0); err != nil {
+		if _, err := suggest(b.Context(), m, 0, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build !race
 
-package suggestion
+package explain
 
 import (
 	"math/rand/v2"
@@ -65,20 +65,20 @@ func (j *judged) answer(questions []Question) (labels []int, news tally) {
 	next := len(labels)
 	for _, q := range questions {
 		yes := j.truth[q.A.Sample] == j.truth[q.B.Sample]
-		news.add(yes == (q.About == OfMerge))
-		if yes != (q.About == OfMerge) {
+		news.add(yes == (q.About == AboutMerge))
+		if yes != (q.About == AboutMerge) {
 			continue
 		}
 		from, to := labels[q.B.Sample], labels[q.A.Sample]
 		for i, l := range labels {
 			switch {
-			case q.About == OfMerge && l == from:
+			case q.About == AboutMerge && l == from:
 				labels[i] = to
-			case q.About == OfSplit && j.half[i] == j.half[q.B.Sample]:
+			case q.About == AboutSplit && j.half[i] == j.half[q.B.Sample]:
 				labels[i] = next
 			}
 		}
-		if q.About == OfSample {
+		if q.About == AboutSample {
 			labels[q.A.Sample] = next
 		}
 		next++
@@ -129,7 +129,11 @@ func TestRealSuggestions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := newFinder(t.Context(), mvclust.NewModel(set.Views, r, nil), Settings{Top: 10}, 0)
+			x, err := New(t.Context(), mvclust.NewModel(set.Views, r, nil), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := newFinder(t.Context(), x, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +159,7 @@ func TestRealSuggestions(t *testing.T) {
 				a, b := random.IntN(len(r.Labels)), random.IntN(len(r.Labels))
 				an.add(a != b && (r.Labels[a] == r.Labels[b]) != (j.truth[a] == j.truth[b]))
 			}
-			j.set.Top = 50
+			j.top = 50
 			labels, n := j.answer(j.questions())
 			before, err := score.Compare(truth.Labels, r.Labels)
 			if err != nil {
