@@ -38,8 +38,8 @@ func sound(t *testing.T, views []*mvclust.View, got *mvclust.Result) {
 		t.Fatalf("%d of %d candidates is chosen", got.Trace.Chosen, len(tried))
 	}
 	best := tried[got.Trace.Chosen]
-	if best.Neighbours != got.Options.Neighbours || best.Resolution != got.Options.Partition.Resolution || best.Clusters != len(got.Sizes) {
-		t.Errorf("%+v is chosen, and the result has K %d, resolution %v and %d clusters", best, got.Options.Neighbours, got.Options.Partition.Resolution, len(got.Sizes))
+	if best.Neighbours != got.Options.Neighbours || best.Resolution != got.Options.Resolution || best.Clusters != len(got.Sizes) {
+		t.Errorf("%+v is chosen, and the result has K %d, resolution %v and %d clusters", best, got.Options.Neighbours, got.Options.Resolution, len(got.Sizes))
 	}
 	for _, c := range tried {
 		for _, x := range []float64{c.Plateau, c.Agreement, c.Compression, c.Score} {
@@ -74,7 +74,7 @@ func TestAutoFindsClasses(t *testing.T) {
 			got := fit(t, set.Views, mvclust.Options{})
 			sound(t, set.Views, got)
 			ari := compare(t, set.Labels, got.Labels).ARI
-			t.Logf("%d classes of %d, seed %d: ARI %.3f with K %d, resolution %.3g, %d clusters", c.classes, c.size, seed, ari, got.Options.Neighbours, got.Options.Partition.Resolution, len(got.Sizes))
+			t.Logf("%d classes of %d, seed %d: ARI %.3f with K %d, resolution %.3g, %d clusters", c.classes, c.size, seed, ari, got.Options.Neighbours, got.Options.Resolution, len(got.Sizes))
 			if !(ari > 0.9) {
 				t.Errorf("%d classes of %d, seed %d: ARI %.3f", c.classes, c.size, seed, ari)
 			}
@@ -248,7 +248,7 @@ func TestAutoAgain(t *testing.T) {
 		want := fit(t, views, mvclust.Options{})
 		for how, opt := range map[string]mvclust.Options{
 			"the options of the result": want.Options,
-			"what was chosen":           {Neighbours: want.Options.Neighbours, Partition: partition.Settings{Resolution: want.Options.Partition.Resolution}},
+			"what was chosen":           {Neighbours: want.Options.Neighbours, Resolution: want.Options.Resolution},
 		} {
 			got := fit(t, views, opt)
 			if len(got.Trace.Tried) != 1 {
@@ -269,11 +269,11 @@ func TestAutoResolved(t *testing.T) {
 	set := easy(t, 2)
 	o := fit(t, set.Views, mvclust.Options{}).Options
 	if o.Preset != mvclust.Auto || o.Candidates != 80 || o.Scale != view.Mixed || !o.Local || !o.Learning.Untrained ||
-		o.Posterior.Fusion != posterior.Pooled || !o.Refinement.WithoutPaths || o.Partition.Levels != 20 || o.Neighbours < 1 || o.Partition.Resolution <= 0 {
+		o.Posterior.Fusion != posterior.Pooled || !o.Refinement.WithoutPaths || o.Partition.Levels != 20 || o.Neighbours < 1 || o.Resolution <= 0 {
 		t.Errorf("%+v", o)
 	}
-	o = fit(t, set.Views, mvclust.Options{Neighbours: 7, Candidates: 30, Scale: view.MinMax, Posterior: posterior.Settings{Fusion: posterior.Mean}, Partition: partition.Settings{Resolution: 2, Levels: 3}}).Options
-	if o.Neighbours != 7 || o.Candidates != 30 || o.Scale != view.MinMax || o.Posterior.Fusion != posterior.Mean || o.Partition.Resolution != 2 || o.Partition.Levels != 3 {
+	o = fit(t, set.Views, mvclust.Options{Neighbours: 7, Candidates: 30, Scale: view.MinMax, Posterior: posterior.Settings{Fusion: posterior.Mean}, Resolution: 2, Partition: partition.Settings{Levels: 3}}).Options
+	if o.Neighbours != 7 || o.Candidates != 30 || o.Scale != view.MinMax || o.Posterior.Fusion != posterior.Mean || o.Resolution != 2 || o.Partition.Levels != 3 {
 		t.Errorf("%+v", o)
 	}
 	for views, want := range map[int]int{1: 80, 5: 80, 12: 80, 16: 60, 50: 20} {
@@ -281,7 +281,7 @@ func TestAutoResolved(t *testing.T) {
 			continue // the views are compared each with each, under the race detector for a minute
 		}
 		all := generate(t, synth.Config{Samples: 240, Classes: 6, Views: views, Dims: []int{4}}).Views
-		if got := fit(t, all, mvclust.Options{Neighbours: 5, Partition: partition.Settings{Resolution: 1}}).Options.Candidates; got != want {
+		if got := fit(t, all, mvclust.Options{Neighbours: 5, Resolution: 1}).Options.Candidates; got != want {
 			t.Errorf("%d candidates in each of %d views, want %d", got, views, want)
 		}
 	}

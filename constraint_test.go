@@ -44,7 +44,7 @@ func wantHonoured(t *testing.T, s constraint.Set, labels []int) {
 	}
 }
 
-var presets = []mvclust.Options{{}, {Preset: mvclust.Paper, Neighbours: 20}, {Neighbours: 10}, {Preset: mvclust.Paper, Neighbours: 20, Partition: partition.Settings{Levels: 4, Resolution: 0.5}}}
+var presets = []mvclust.Options{{}, {Preset: mvclust.Paper, Neighbours: 20}, {Neighbours: 10}, {Preset: mvclust.Paper, Neighbours: 20, Resolution: 0.5, Partition: partition.Settings{Levels: 4}}}
 
 // TestConstraintsHonoured gives links that have nothing to do with the data.
 func TestConstraintsHonoured(t *testing.T) {

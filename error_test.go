@@ -45,9 +45,9 @@ func TestOptionErrors(t *testing.T) {
 		{mvclust.Options{Preset: mvclust.Paper, Partition: partition.Settings{Sweeps: -3}}, "Partition.Sweeps", "-3 is not between 1 and 1000000"},
 		{mvclust.Options{Preset: mvclust.Paper, Order: twice[:9]}, "Order", "9 entries for 10 samples; list every sample once"},
 		{mvclust.Options{Preset: mvclust.Paper, Order: []int{}}, "Order", "0 entries for 10 samples; list every sample once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: twice}, "Order", "sample 8 is out of range or listed twice; list every sample from 0 to 9 once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: outside}, "Order", "sample 10 is out of range or listed twice; list every sample from 0 to 9 once"},
-		{mvclust.Options{Preset: mvclust.Paper, Order: append(outside[:9:9], -1)}, "Order", "sample -1 is out of range or listed twice; list every sample from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: twice}, "Order", "8 is out of range or listed twice; list every number from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: outside}, "Order", "10 is out of range or listed twice; list every number from 0 to 9 once"},
+		{mvclust.Options{Preset: mvclust.Paper, Order: append(outside[:9:9], -1)}, "Order", "-1 is out of range or listed twice; list every number from 0 to 9 once"},
 	} {
 		c.opt.Progress = func(p mvclust.Progress) { t.Errorf("%s: the run starts: %+v", c.field, p) }
 		got, err := mvclust.Fit(t.Context(), set.Views, c.opt)

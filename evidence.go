@@ -4,18 +4,7 @@ import (
 	"context"
 
 	"github.com/mvclust/mvclust/method/posterior"
-	"github.com/mvclust/mvclust/method/probability"
 )
-
-// histogramSteps is fine enough for a figure.
-const histogramSteps = 60
-
-// count records how alike the training pairs are.
-func (r *run) count(similarities [][]float32) {
-	for _, w := range similarities {
-		r.trace.Similarities = append(r.trace.Similarities, probability.NewHistogram(w, histogramSteps))
-	}
-}
 
 // evidencePairs is about how many pairs the views' shares rest on: more would change no
 // digit that anybody reads.

@@ -123,11 +123,11 @@ func TestLearnerModels(t *testing.T) {
 		want  string
 	}{
 		{"functions alone", posterior.Settings{}, line(2), ""},
-		{"none", posterior.Settings{}, nil, "Learner: it returned no model and no error; return one of them"},
+		{"none", posterior.Settings{}, nil, "Learner: it returned no functions and no error; return one of them"},
 		{"a view short", posterior.Settings{}, line(1), "Learner: the model has 1 functions for 2 views; give one per view"},
-		{"no base rates", asymmetric, line(2), "Learner: the model has no base rates, which the asymmetric fusion needs; give one per view, or choose another fusion"},
+		{"no base rates", asymmetric, line(2), "Learner: the functions have no base rates, which the asymmetric fusion needs; give one per view, or choose another fusion"},
 		{"base rates", asymmetric, &probability.Functions{ByView: line(2).ByView, BaseRate: []float64{0.2, 0.3}}, ""},
-		{"no cross functions", completion, line(2), "Learner: the model has no cross functions, which completion needs; give them, or do without completion"},
+		{"no cross functions", completion, line(2), "Learner: the functions have no cross functions, which completion needs; give them, or do without completion"},
 		{"cross functions", completion, &probability.Functions{ByView: line(2).ByView, Cross: [][]*probability.Function{{nil, nil}, {nil, nil}}}, ""},
 		{"improbable", posterior.Settings{}, &probability.Functions{ByView: line(2).ByView, BaseRate: []float64{0.2, math.NaN()}}, "Learner: the base rate of view 1 is NaN; it is a probability, between 0 and 1"},
 	} {

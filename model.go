@@ -91,12 +91,13 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 		Confidence:     r.Confidence,
 		Constraints:    r.Options.Constraints,
 		Settings: ModelSettings{
-			Neighbours: r.Options.Neighbours, Candidates: r.Options.Candidates,
+			Neighbours: r.Granularity.Neighbours, Candidates: r.Options.Candidates,
 			Posterior: r.Options.Posterior, Refinement: r.Options.Refinement, Partition: r.Options.Partition,
 			Seed: r.Options.Seed,
 		},
 	}
-	if tried := r.Trace.Tried; len(tried) > 1 && tried[0].Neighbours != tried[len(tried)-1].Neighbours && tried[0].Resolution != tried[1].Resolution {
+	m.Settings.Refinement.Neighbours, m.Settings.Partition.Resolution = max(1, r.Granularity.Neighbours), r.Granularity.Resolution
+	if r.Granularity.Chosen {
 		m.Settings.Chosen = len(r.Labels)
 	}
 	for i, v := range views {

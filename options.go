@@ -1,20 +1,16 @@
 package mvclust
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/option"
-	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/refine"
-	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 )
@@ -25,9 +21,13 @@ type Options struct {
 	Preset Preset
 	// Neighbours is K, the number of most probable neighbours that a sample is
 	// compared by; the best value is near the size of the classes. 0 leaves the choice
-	// to package granularity under Auto, and stands for DefaultNeighbours under Paper, or
+	// to package selection under Auto, and stands for DefaultNeighbours under Paper, or
 	// one fewer than the samples where that is less.
 	Neighbours int
+	// Resolution, above 0, has modularity of this resolution take the place of Eq. pi_loss:
+	// the higher, the more and smaller the clusters; see partition.Find. 0 leaves the choice
+	// to package selection under Auto, and stands for Eq. pi_loss under Paper.
+	Resolution float64
 	// Candidates is the number of nearest neighbours per view whose pairs are
 	// looked at, from which the K most probable are then taken. 0 stands, under Auto, for
 	// 960 shared out among the views, at least 20 and at most 80 for each, a third of the
@@ -55,8 +55,7 @@ type Options struct {
 	// Posterior steers how a pair's views are fused. Symmetric stands for Pooled under
 	// Auto.
 	Posterior posterior.Settings
-	// Refinement steers the graph refinement. Fit sets its Neighbours to K. Auto
-	// does without paths.
+	// Refinement steers the graph refinement. Auto does without paths.
 	Refinement refine.Settings
 	// Partition steers the search for the clusters. Under Auto, a Resolution of 0 leaves
 	// it to package selection.
@@ -114,7 +113,7 @@ func (p *Preset) UnmarshalText(text []byte) error { return presets.Unmarshal(p, 
 // pairs holds the two samples of every pair that is looked at, numbered as in the
 // views, the lower first; the pairs are in no particular order. similarities holds, by
 // view and pair, how alike the two are, and NaN where one of them lacks the view; it
-// must not be changed. The model must pass probability.Functions.Validate, and have base
+// must not be changed. The functions must pass probability.Functions.Validate, and have base
 // rates for posterior.Asymmetric and cross functions for completion.
 type Learner func(ctx context.Context, pairs [][2]int32, similarities [][]float32) (*probability.Functions, error)
 
@@ -148,107 +147,3 @@ type Progress struct {
 
 // OptionError says which option cannot be used and why.
 type OptionError = option.Error
-
-// automatic fills in what Auto decides.
-func (o Options) automatic(views, samples int) Options {
-	if o.Candidates == 0 {
-		shared := max(20, min(selection.DefaultMost, 12*selection.DefaultMost/views))
-		// Beyond a third of the samples, neighbours are no neighbours.
-		o.Candidates = min(max(o.Neighbours, min(shared, (samples+2)/3)), samples-1)
-	}
-	if o.Scale == view.NoScale {
-		o.Scale = view.Mixed
-	}
-	o.Local = true
-	o.Learning.Untrained = true
-	if o.Posterior.Fusion == posterior.Symmetric {
-		o.Posterior.Fusion = posterior.Pooled
-	}
-	o.Refinement.WithoutPaths = true
-	if o.Partition.Levels == 0 {
-		o.Partition.Levels = selection.Levels
-	}
-	return o
-}
-
-// granularity returns the settings of the search for K and the resolution.
-func (o Options) granularity() selection.Settings {
-	return selection.Settings{Neighbours: o.Neighbours, Partition: o.Partition, Seed: o.Seed}
-}
-
-// scale returns how a view of the given metric is scaled: the readings of Mixed are
-// made for the cosine.
-func (o Options) scale(m similarity.Metric) view.Scale {
-	if o.Scale == view.Mixed && m != similarity.Cosine {
-		return view.NoScale
-	}
-	return o.Scale
-}
-
-// resolve checks the options for a number of views and samples and fills in what
-// is left at zero.
-func (o Options) resolve(views, samples int) (Options, error) {
-	bad := func(name, format string, args ...any) (Options, error) {
-		return o, option.Errorf(name, format, args...)
-	}
-	if o.Neighbours < 0 || o.Neighbours >= samples {
-		return bad("Neighbours", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", o.Neighbours, samples-1)
-	}
-	if _, err := o.Preset.MarshalText(); err != nil {
-		return bad("Preset", "%v", err)
-	}
-	if o.Preset == Auto {
-		o = o.automatic(views, samples)
-	}
-	if o.Neighbours == 0 && o.Preset == Paper {
-		o.Neighbours = min(DefaultNeighbours, samples-1)
-	}
-	if o.Candidates == 0 {
-		o.Candidates = min(max(o.Neighbours, min(4*o.Neighbours, 8*o.Neighbours/views)), samples-1)
-	}
-	if o.Candidates < o.Neighbours || o.Candidates >= samples {
-		return bad("Candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", o.Candidates, o.Neighbours, samples-1)
-	}
-	o.Refinement.Neighbours = max(1, o.Neighbours)
-	o.Threads = min(parallel.Threads(o.Threads), samples) // more would find no work
-	if n := len(o.Metrics); n > 1 && n != views {
-		return bad("Metrics", "%d metrics for %d views; give one for all, or one per view", n, views)
-	}
-	metrics := make([]similarity.Metric, views)
-	for m := range metrics {
-		if len(o.Metrics) > 0 {
-			metrics[m] = o.Metrics[min(m, len(o.Metrics)-1)]
-		}
-		if _, err := metrics[m].MarshalText(); err != nil {
-			return bad("Metrics", "%v", err)
-		}
-	}
-	o.Metrics = metrics
-	if _, err := o.Scale.MarshalText(); err != nil {
-		return bad("Scale", "%v", err)
-	}
-	err := cmp.Or(
-		option.Within("Search", o.Search.Resolve()),
-		option.Within("Learning", o.Learning.Resolve()),
-		option.Within("Posterior", o.Posterior.Resolve()),
-		option.Within("Refinement", o.Refinement.Resolve()),
-		option.Within("Partition", o.Partition.Resolve()),
-	)
-	if err != nil {
-		return o, err
-	}
-	if o.Order != nil {
-		if len(o.Order) != samples {
-			return bad("Order", "%d entries for %d samples; list every sample once", len(o.Order), samples)
-		}
-		seen := make([]bool, samples)
-		for _, i := range o.Order {
-			if i < 0 || i >= samples || seen[i] {
-				return bad("Order", "sample %d is out of range or listed twice; list every sample from 0 to %d once", i, samples-1)
-			}
-			seen[i] = true
-		}
-		o.Order = slices.Clone(o.Order) // Result keeps it
-	}
-	return o, nil
-}

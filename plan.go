@@ -1,65 +1,221 @@
 package mvclust
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
+	"github.com/mvclust/mvclust/method/view"
 )
+
+// plan is what a run does: options with every default filled in, for views of a known shape.
+// It does not change while the run goes on. Neighbours and Resolution are 0 where they are to
+// be chosen from the data.
+type plan struct {
+	Options
+	samples int
+	dims    []int
+}
+
+// plan checks the options for views of so many samples and dimensions, and fills in what is
+// left at zero, all but the order. The error is an *OptionError.
+func (o Options) plan(samples int, dims []int) (*plan, error) {
+	p := &plan{o, samples, dims}
+	if _, err := o.Preset.MarshalText(); err != nil {
+		return nil, option.Errorf("Preset", "%v", err)
+	}
+	if o.Preset == Auto {
+		p.automatic()
+	}
+	p.Threads = min(parallel.Threads(o.Threads), samples) // more would find no work
+	err := cmp.Or(
+		p.neighbours(), p.candidates(), p.metrics(), p.order(),
+		option.Resolve(p.Parameters()),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// automatic fills in what Auto decides.
+func (p *plan) automatic() {
+	if p.Scale == view.NoScale {
+		p.Scale = view.Mixed
+	}
+	p.Local = true
+	p.Learning.Untrained = true
+	if p.Posterior.Fusion == posterior.Symmetric {
+		p.Posterior.Fusion = posterior.Pooled
+	}
+	p.Refinement.WithoutPaths = true
+	if p.Partition.Levels == 0 {
+		p.Partition.Levels = selection.Levels
+	}
+}
+
+// neighbours checks K, and fills it in under Paper.
+func (p *plan) neighbours() error {
+	if p.Neighbours < 0 || p.Neighbours >= p.samples {
+		return option.Errorf("Neighbours", "%d is not between 1 and %d, one fewer than the samples; choose about the size of a class", p.Neighbours, p.samples-1)
+	}
+	if p.Neighbours == 0 && p.Preset == Paper {
+		p.Neighbours = min(DefaultNeighbours, p.samples-1)
+	}
+	p.Refinement.Neighbours = max(1, p.Neighbours)
+	return nil
+}
+
+// candidates fills in the number of candidates per view: as many as Options say.
+func (p *plan) candidates() error {
+	k, views := p.Neighbours, len(p.dims)
+	switch {
+	case p.Candidates != 0:
+	case p.Preset == Auto:
+		shared := max(20, min(selection.DefaultMost, 12*selection.DefaultMost/views))
+		// Beyond a third of the samples, neighbours are no neighbours.
+		p.Candidates = min(max(k, min(shared, (p.samples+2)/3)), p.samples-1)
+	default:
+		p.Candidates = min(max(k, min(4*k, 8*k/views)), p.samples-1)
+	}
+	if p.Candidates < k || p.Candidates >= p.samples {
+		return option.Errorf("Candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", p.Candidates, k, p.samples-1)
+	}
+	return nil
+}
+
+// metrics gives every view its metric.
+func (p *plan) metrics() error {
+	given, views := p.Metrics, len(p.dims)
+	if n := len(given); n > 1 && n != views {
+		return option.Errorf("Metrics", "%d metrics for %d views; give one for all, or one per view", n, views)
+	}
+	p.Metrics = make([]similarity.Metric, views)
+	for m := range p.Metrics {
+		if len(given) > 0 {
+			p.Metrics[m] = given[min(m, len(given)-1)]
+		}
+		if _, err := p.Metrics[m].MarshalText(); err != nil {
+			return option.Errorf("Metrics", "%v", err)
+		}
+	}
+	return nil
+}
+
+// scale returns how the features of view m are scaled: the readings of Mixed are made for
+// the cosine.
+func (p *plan) scale(m int) view.Scale {
+	if p.Scale == view.Mixed && p.Metrics[m] != similarity.Cosine {
+		return view.NoScale
+	}
+	return p.Scale
+}
+
+// order checks the order that was given.
+func (p *plan) order() error {
+	if p.Order == nil {
+		return nil
+	}
+	if len(p.Order) != p.samples {
+		return option.Errorf("Order", "%d entries for %d samples; list every sample once", len(p.Order), p.samples)
+	}
+	if err := sparse.Permutation(p.Order).Validate(); err != nil {
+		return option.Errorf("Order", "%v", err)
+	}
+	p.Order = slices.Clone(p.Order) // Result keeps it
+	return nil
+}
+
+// selection returns the settings of the search for K and the resolution.
+func (p *plan) selection() selection.Settings {
+	set := selection.Settings{Neighbours: p.Neighbours, Partition: p.Partition, Seed: p.Seed}
+	set.Partition.Resolution = p.Resolution
+	return set
+}
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so
 // many samples that all have views of the given dimensions, the views' Data included. The
 // Go runtime comes on top of that, with the garbage that it has not collected yet, which
-// runtime/debug.SetMemoryLimit bounds. The error is an *OptionError.
+// runtime/debug.SetMemoryLimit bounds. It is 0 for samples or views that Fit refuses. The
+// error is an *OptionError.
 func (o Options) Footprint(samples int, dims []int) (int64, error) {
 	if samples < 3 || len(dims) == 0 {
-		return 0, nil // which Fit refuses
+		return 0, nil
 	}
-	o, err := o.resolve(len(dims), samples)
+	p, err := o.plan(samples, dims)
 	if err != nil {
 		return 0, err
 	}
-	n, views := int64(samples), len(dims)
-	rows, search := o.rowsFootprint(samples, dims)
-	list := neighbour.ListsFootprint(samples, o.Candidates)
-	pairs := pair.Most(samples, o.Candidates, views)
-	neighbours := int64(views-1)*list + search
-	union := int64(views)*list + pair.Footprint(pairs)
-	learn := pair.Footprint(pairs) + o.Learning.Footprint(pairs, views)
-	fuse := pair.Footprint(pairs) + posterior.Footprint(pairs, atATime(samples), views)
-	if o.Learner != nil { // it is given all pairs, and their similarities
-		learn = pair.Footprint(pairs) + (8+4*int64(views))*pairs
-	}
-	refine := 24 * pairs // and the rows are gone
-	if o.Preset == Auto {
-		refine = 8*2*pairs + o.granularity().Footprint(samples, pairs, o.Threads)
-	}
-	if !o.Consume {
-		refine += rows
-	}
-	refine += o.constraintFootprint(n, pairs)
-	return max(rows+max(neighbours, union, learn, fuse), refine) + n*int64(48+16*views) + fixed, nil
+	return p.footprint(), nil
 }
 
-// rowsFootprint returns how many bytes the rows of all views hold, as they are and as they
-// are compared, and how many the largest search of neighbours takes beside them.
-func (o Options) rowsFootprint(samples int, dims []int) (rows, search int64) {
+// footprint is the largest of the phases: until the pairs are fused, while the rows are held,
+// and from the graph on.
+func (p *plan) footprint() int64 {
+	views := len(p.dims)
+	rows, search := p.rowsFootprint()
+	list := neighbour.ListsFootprint(p.samples, p.Candidates)
+	pairs := pair.Most(p.samples, p.Candidates, views)
+	held := pair.Footprint(pairs)
+	neighbours := int64(views-1)*list + search
+	union := int64(views)*list + held
+	learn := held + p.Learning.Footprint(pairs, views)
+	fuse := held + posterior.Footprint(pairs, pairsAtOnce(p.samples), views)
+	if p.Learner != nil { // it is given all pairs, and their similarities
+		learn = held + (8+4*int64(views))*pairs
+	}
+	refine := 24 * pairs
+	if p.Preset == Auto {
+		refine = 8*2*pairs + p.selection().Footprint(p.samples, pairs, p.Threads)
+	}
+	if !p.Consume {
+		refine += rows
+	}
+	refine += p.constraintFootprint(pairs)
+	return max(rows+max(neighbours, union, learn, fuse), refine) + int64(p.samples)*int64(48+16*views) + fixed
+}
+
+// rowsFootprint returns the bytes of the rows of all views, as given and as compared, and
+// those that the largest search takes beside them.
+func (p *plan) rowsFootprint() (rows, search int64) {
 	var largest int64
-	for m, d := range dims {
-		given := 4 * int64(samples) * int64(d)
-		scale, metric := o.scale(o.Metrics[m]), o.Metrics[m]
-		scaled := scale.Footprint(samples, d)
+	for m, d := range p.dims {
+		given, scale := 4*int64(p.samples)*int64(d), p.scale(m)
+		scaled := scale.Footprint(p.samples, d)
 		d = scale.Dims(d)
-		if o.Consume && scaled > 0 {
-			largest = max(largest, given) // which goes once it is scaled
+		if p.Consume && scaled > 0 {
+			largest = max(largest, given) // which is freed once it is scaled
 			given = 0
 		}
-		rows += given + scaled + metric.Footprint(samples, d, o.Consume || scaled > 0)
-		search = max(search, o.Search.Footprint(samples, d, o.Candidates))
+		rows += given + scaled + p.Metrics[m].Footprint(p.samples, d, p.Consume || scaled > 0)
+		search = max(search, p.Search.Footprint(p.samples, d, p.Candidates))
 	}
 	return rows + largest, search
+}
+
+// constraintFootprint returns how many bytes the constraints take at most beside so many
+// pairs.
+func (p *plan) constraintFootprint(pairs int64) int64 {
+	if p.Constraints.Empty() {
+		return 0
+	}
+	samples, threads := int64(p.samples), int64(p.Threads)
+	tokens := int64(2*len(p.Constraints.CannotLink) + len(p.Constraints.Distinct))
+	// What is known, in both numberings; what the surroundings hear of it; the claims.
+	bytes := 40*samples + tokens*(80+80*threads)
+	if links := int64(len(p.Constraints.MustLink)); links > 0 {
+		// The links told around; the fused graph once more, and refined ones.
+		bytes += 400*links*threads + 16*pairs + threads*16*min(pairs, samples*selection.DefaultMost)
+	}
+	return bytes
 }
 
 // fixed is what a run holds however few samples there are.
@@ -75,25 +231,25 @@ type cost struct {
 	done  func(share float64) float64 // share of the time, by that of the progress; nil where they are alike
 }
 
-// estimate goes by what runs of 10,000 to 1,000,000 samples took on two processors.
-func estimate(opt Options, views []*View) costs {
-	n := float64(views[0].Samples)
+// costs estimates the time by the samples that have each view. It goes by what runs of
+// 10,000 to 1,000,000 samples took on two processors.
+func (p *plan) costs(counts []int) costs {
+	n := float64(p.samples)
 	pairs, rows, search := 0.0, 0.0, 0.0
-	for m, v := range views {
-		count := v.Count()
-		pairs += 0.7 * float64(count) * float64(min(opt.Candidates, count))
-		dims := opt.scale(opt.Metrics[m]).Dims(v.Dims)
+	for m, count := range counts {
+		pairs += 0.7 * float64(count) * float64(min(p.Candidates, count))
+		dims := p.scale(m).Dims(p.dims[m])
 		rows += float64(count) * float64(dims)
-		search += opt.Search.Cost(count, dims, opt.Candidates)
+		search += p.Search.Cost(count, dims, p.Candidates)
 	}
 	// The larger the run, the less of what it reads is in the caches.
 	far := math.Pow(max(1e4, n)/1e5, 0.3)
-	refinement, steps := 0.0, opt.Refinement.Steps()
+	refinement, steps := 0.0, p.Refinement.Steps()
 	var refining func(share float64) float64
 	if steps > 0 {
 		refinement = 10 * pairs * float64(steps)
 	}
-	if paths := 25 * pairs * far; !opt.Refinement.WithoutPaths {
+	if paths := 25 * pairs * far; !p.Refinement.WithoutPaths {
 		refinement += paths
 		// Paths come first, one step of all, and take most of the time.
 		refining = func(share float64) float64 {
@@ -101,20 +257,20 @@ func estimate(opt Options, views []*View) costs {
 		}
 	}
 	// Every sweep has about half as much to do as the one before.
-	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(opt.Partition.Steps())) }
+	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(p.Partition.Steps())) }
 	clustering := costs{
 		{StageRefine, refinement, refining},
-		{StagePartition, 170 * n * float64(opt.Neighbours) * far, moving},
+		{StagePartition, 170 * n * float64(p.Neighbours) * far, moving},
 	}
-	if opt.Preset == Auto {
-		clustering = costs{{StageChoose, opt.granularity().Cost(views[0].Samples) * far, nil}}
+	if p.Preset == Auto {
+		clustering = costs{{StageChoose, p.selection().Cost(p.samples) * far, nil}}
 	}
 	return append(costs{
 		{StagePrepare, similarity.Cost(rows), nil},
 		{StageNeighbours, search, nil},
 		{StagePairs, pair.Cost(pairs), nil},
-		{StageLearn, opt.Learning.Cost(pairs, len(views)), nil},
-		{StageFuse, posterior.Cost(pairs, len(views)), nil},
+		{StageLearn, p.Learning.Cost(pairs, len(counts)), nil},
+		{StageFuse, posterior.Cost(pairs, len(counts)), nil},
 	}, clustering...)
 }
 

@@ -22,7 +22,7 @@ func ExampleDescribe() {
 		log.Fatal(err)
 	}
 	clusters, err := explain.Describe(ctx, result.Graph, result.Labels, result.Confidence, explain.DescribeSettings{
-		Resolution: result.Options.Partition.Resolution,
+		Resolution: result.Options.Resolution,
 		Clip:       result.Options.Partition.Clip,
 	}, 0)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/synth"
 )
@@ -14,7 +13,7 @@ import (
 func BenchmarkPredict(b *testing.B) {
 	const known, fresh = 100_000, 10_000
 	set := made(b, synth.Config{Samples: known + fresh, Classes: 100, Dims: []int{128}})
-	m := fitted(b, take(set.Views, span(0, known)), mvclust.Options{Neighbours: 80, Partition: partition.Settings{Resolution: 1}})
+	m := fitted(b, take(set.Views, span(0, known)), mvclust.Options{Neighbours: 80, Resolution: 1})
 	p, err := predict.New(b.Context(), m, 0)
 	if err != nil {
 		b.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/layout"
-	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/score"
@@ -152,7 +151,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 	}
 	var err error
 	r.Clusters, err = explain.Describe(ctx, result.Graph, result.Labels, result.Confidence, explain.DescribeSettings{
-		First: MostClusters, Resolution: set.Partition.Resolution, Clip: set.Partition.Clip,
+		First: MostClusters, Resolution: set.Resolution, Clip: set.Partition.Clip,
 	}, opt.Threads)
 	if err != nil {
 		return nil, err
@@ -217,7 +216,7 @@ func settings(o *mvclust.Options) []Fact {
 		{"neighbors", strconv.Itoa(o.Neighbours)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 	}
-	for _, p := range param.List(o) {
+	for _, p := range o.Parameters() {
 		value := p.Value.Get()
 		if x, ok := value.(float64); ok {
 			value = strconv.FormatFloat(x, 'g', 6, 64)

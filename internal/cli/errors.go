@@ -11,7 +11,6 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
-	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/internal/suggest"
 )
 
@@ -84,7 +83,7 @@ func flagOf(field string) string {
 	if flag, ok := flags[field]; ok {
 		return flag
 	}
-	for _, p := range param.List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		if p.Field == field {
 			return "--param " + p.Name
 		}

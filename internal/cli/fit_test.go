@@ -21,7 +21,6 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
-	"github.com/mvclust/mvclust/internal/param"
 )
 
 // quickOptions are those of a run that takes a moment.
@@ -106,7 +105,7 @@ func TestFitFunc(t *testing.T) {
 	if want := "read prepare neighbours pairs learn fuse refine partition report"; strings.Join(stages, " ") != want {
 		t.Errorf("the stages are %q, want %q", stages, want)
 	}
-	for _, p := range param.List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		if _, ok := r.Settings[p.Name]; !ok {
 			t.Errorf("run.json lacks the setting %s", p.Name)
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/files/dataset"
-	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
@@ -245,7 +244,7 @@ func settings(opt *mvclust.Options) map[string]any {
 		metrics = append(metrics, m.String())
 	}
 	s := map[string]any{"neighbors": opt.Neighbours, "metric": metrics}
-	for _, p := range param.List(opt) {
+	for _, p := range opt.Parameters() {
 		s[p.Name] = p.Value.Get()
 	}
 	return s

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the table of the settings into do
 func table() string {
 	var b strings.Builder
 	b.WriteString("| `--param` | field of `Options` | default | may be | preset | equation | meaning |\n|---|---|---|---|---|---|---|\n")
-	for _, p := range List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		preset := "both"
 		if p.PaperOnly {
 			preset = "paper"

@@ -23,6 +23,7 @@ var notSettings = map[string]string{
 	"Order":                 "a list of all samples",
 	"Consume":               "the command always consumes what it has read",
 	"Refinement.Neighbours": "K, which Fit sets",
+	"Partition.Resolution": "Resolution, which Fit sets",
 	"Partition.Known":       "what follows from Constraints, which Fit sets",
 }
 
@@ -43,7 +44,7 @@ func fields(of reflect.Value, path string, f func(path string, field reflect.Val
 func TestFields(t *testing.T) {
 	o := new(mvclust.Options)
 	settings := map[string]option.Parameter{}
-	for _, p := range List(o) {
+	for _, p := range o.Parameters() {
 		settings[p.Field] = p
 	}
 	reasons := map[string]bool{}
@@ -72,7 +73,7 @@ func TestFields(t *testing.T) {
 // the address of one.
 func TestDescribed(t *testing.T) {
 	names, at := map[string]bool{}, map[any]bool{}
-	for _, p := range List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		if p.Equation == "" || p.Meaning == "" || p.Name == "" || strings.ContainsAny(p.Meaning+p.Value.Allowed(), "|\n") {
 			t.Errorf("%+v cannot be written", p)
 		}
@@ -103,13 +104,13 @@ func other(p option.Parameter) string {
 
 // TestEach gives every setting a value, one at a time, which changes its field alone.
 func TestEach(t *testing.T) {
-	for n, p := range List(new(mvclust.Options)) {
+	for n, p := range new(mvclust.Options).Parameters() {
 		o := mvclust.Options{Preset: mvclust.Paper}
 		if err := Apply(&o, p.Name+"="+other(p)); err != nil {
 			t.Error(err)
 			continue
 		}
-		for k, q := range List(&o) {
+		for k, q := range o.Parameters() {
 			changed := !reflect.ValueOf(q.Value.Pointer()).Elem().IsZero()
 			if changed != (k == n) {
 				t.Errorf("--param %s=%s: %s changed %v", p.Name, other(p), q.Field, changed)

@@ -11,11 +11,11 @@ import (
 )
 
 // resolve fills in the defaults of all stages, as Fit does.
-func resolve(o *mvclust.Options) error { return option.Resolve(List(o)) }
+func resolve(o *mvclust.Options) error { return option.Resolve(o.Parameters()) }
 
 // value returns the setting of the given name in o.
 func value(o *mvclust.Options, name string) option.Value {
-	for _, p := range List(o) {
+	for _, p := range o.Parameters() {
 		if p.Name == name {
 			return p.Value
 		}
@@ -26,7 +26,7 @@ func value(o *mvclust.Options, name string) option.Value {
 // Giving a setting its default changes nothing, and the default is what the
 // packages resolve to.
 func TestDefaults(t *testing.T) {
-	for _, p := range List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		standard := p.Value.Default()
 		given, plain := mvclust.Options{Preset: mvclust.Paper}, mvclust.Options{Preset: mvclust.Paper}
 		if err := Apply(&given, p.Name+"="+standard); err != nil {
@@ -116,7 +116,7 @@ func TestValues(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		if !tested[p.Name] {
 			t.Errorf("no value of %s is tested", p.Name)
 		}
@@ -160,7 +160,7 @@ func TestApplyErrors(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	help := Help()
-	for _, p := range List(new(mvclust.Options)) {
+	for _, p := range new(mvclust.Options).Parameters() {
 		if !strings.Contains(help, "\n  "+p.Name+"="+p.Value.Default()+" ") && !strings.HasPrefix(help, "  "+p.Name+"=") || !strings.Contains(help, p.Meaning) {
 			t.Errorf("%s is not described", p.Name)
 		}

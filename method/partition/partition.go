@@ -48,11 +48,6 @@ func (s *Settings) Parameters() []option.Parameter {
 			Meaning:  "the most passes over the samples; the search ends earlier when none moves",
 		},
 		{
-			Field: "Resolution", Name: "resolution", Value: option.NumberOrAuto(&s.Resolution, 0, option.Above, 1e12),
-			Equation: "not in the paper",
-			Meaning:  "replaces Eq. pi_loss by modularity of this resolution: the higher, the more clusters; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper",
-		},
-		{
 			Field: "Levels", Name: "levels", Value: option.WholeOrAuto(&s.Levels, 1, 1, 100),
 			Equation: "Algorithm 1",
 			Meaning:  "how often clusters are moved as wholes after the samples; 1 moves samples alone; auto is 20 under the automatic preset, and 1 under paper",
