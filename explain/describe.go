@@ -11,6 +11,7 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // DescribeSettings steer Describe. The zero value gives the defaults.
@@ -119,14 +120,13 @@ func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []fl
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Cluster, min(set.First, d.clusters()))
-	rooms := make([]room, parallel.Threads(threads))
+	out := make([]Cluster, min(set.First, d.members.Len()))
+	between := make([]*partition.Links, parallel.Threads(threads))
 	err = parallel.Blocks(ctx, threads, len(out), 1, func(worker, c, _ int) {
-		r := &rooms[worker]
-		if r.between == nil {
-			r.between, r.links = make([]float64, d.clusters()), make([]int32, d.clusters())
+		if between[worker] == nil {
+			between[worker] = d.worth.Links()
 		}
-		out[c] = d.describe(c, r)
+		out[c] = d.describe(c, between[worker])
 	})
 	if err != nil {
 		return nil, err
@@ -148,81 +148,53 @@ func checkSamples(g *graph.Graph, labels []int, confidence []float64) error {
 	return nil
 }
 
-// describer has what describing one cluster needs to know of all.
+// describer describes one cluster after another.
 type describer struct {
 	ctx        context.Context
 	g          *graph.Graph
 	set        DescribeSettings
 	labels     []int
 	confidence []float64
-	members    []int32 // of cluster c, from start[c] to start[c+1], ascending
-	start      []int
-	degree     []float64 // by sample: the sum of P over its links
-	mass       []float64 // by cluster: the sum of its members' degrees
-	all        float64   // the sum of all degrees
-}
-
-// room is scratch space, by cluster.
-type room struct {
-	between []float64
-	links   []int32
-	touched []int32
+	members    sparse.Rows[int32] // of each cluster, ascending
+	worth      *partition.Worth
 }
 
 func newDescriber(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set DescribeSettings, threads int) (*describer, error) {
-	n := len(labels)
-	d := &describer{ctx: ctx, g: g, set: set, labels: labels, confidence: confidence, degree: make([]float64, n)}
-	err := parallel.Blocks(ctx, threads, n, 4096, func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			_, weight := g.Of(i)
-			for _, p := range weight {
-				d.degree[i] += float64(p)
-			}
-		}
-	})
+	worth, err := partition.NewWorth(ctx, g, labels, set.Resolution, partition.Settings{Clip: set.Clip}, threads)
 	if err != nil {
 		return nil, err
 	}
-	d.start = make([]int, 1, n+1)
-	for _, l := range labels {
-		for len(d.start) < l+2 {
-			d.start = append(d.start, 0)
+	members := sparse.Collect(len(worth.Degrees.Cluster), func(add func(c int, i int32)) {
+		for i, c := range labels {
+			add(c, int32(i))
 		}
-		d.start[l+1]++
-	}
-	for c := range d.clusters() {
-		d.start[c+1] += d.start[c]
-	}
-	d.members, d.mass = make([]int32, n), make([]float64, d.clusters())
-	fill := slices.Clone(d.start)
-	for i, l := range labels {
-		d.members[fill[l]] = int32(i)
-		fill[l]++
-		d.mass[l] += d.degree[i]
-		d.all += d.degree[i]
-	}
-	return d, nil
+	})
+	return &describer{ctx, g, set, labels, confidence, members, worth}, nil
 }
 
-func (d *describer) clusters() int { return len(d.start) - 1 }
-
-func (d *describer) size(c int) int { return d.start[c+1] - d.start[c] }
-
-// describe describes cluster c.
-func (d *describer) describe(c int, r *room) Cluster {
-	members := d.members[d.start[c]:d.start[c+1]]
+// describe describes cluster c. It adds up the links to other clusters in between.
+func (d *describer) describe(c int, between *partition.Links) Cluster {
+	members := d.members.Of(c)
 	out := Cluster{Size: len(members), Central: []int{}, Uncertain: []int{}, Merges: []LinkedCluster{}}
 	if len(members) == 0 {
 		return out
 	}
-	within := make([]float64, len(members))
+	between.Clear()
+	within := make([]float64, len(members)) // by member: the sum of P over its links into c
 	for at, i := range members {
 		if at%1024 == 0 && d.ctx.Err() != nil {
 			return out
 		}
-		within[at] = d.sum(c, int(i), r)
+		index, weight := d.g.Of(int(i))
+		for e, j := range index {
+			if p, other := float64(weight[e]), d.labels[j]; other == c {
+				within[at] += p
+			} else {
+				between.Add(other, p)
+			}
+		}
 		if within[at] > 0 {
-			out.Cohesion += min(1, within[at]/d.degree[i])
+			out.Cohesion += min(1, within[at]/d.worth.Degrees.Sample[i])
 		}
 		out.Confidence += d.confidence[i]
 	}
@@ -230,65 +202,35 @@ func (d *describer) describe(c int, r *room) Cluster {
 	out.Confidence /= float64(len(members))
 	out.Central = first(members, d.set.Members, func(at int) float64 { return -within[at] })
 	out.Uncertain = first(members, d.set.Members, func(at int) float64 { return d.confidence[members[at]] })
-	out.Merges = d.merges(c, r)
+	out.Merges = d.merges(c, between)
 	return out
 }
 
-// sum adds the links of member i of cluster c to those between c and others, and returns
-// the sum of P over those within c.
-func (d *describer) sum(c, i int, r *room) (within float64) {
-	index, weight := d.g.Of(i)
-	for e, j := range index {
-		other := d.labels[j]
-		p := float64(weight[e])
-		if other == c {
-			within += p
-			continue
-		}
-		if r.links[other] == 0 {
-			r.touched = append(r.touched, int32(other))
-		}
-		r.links[other]++
-		if d.set.Resolution > 0 {
-			r.between[other] += p
-		} else {
-			r.between[other] += d.odds(p)
-		}
+// merges returns the clusters that c is linked to, those with the largest pull first.
+func (d *describer) merges(c int, between *partition.Links) []LinkedCluster {
+	all := make([]LinkedCluster, 0, len(between.Clusters))
+	for _, other := range between.Clusters {
+		all = append(all, LinkedCluster{int(other), d.pull(c, int(other), between)})
 	}
-	return within
-}
-
-// odds returns the log-odds of a clipped probability.
-func (d *describer) odds(p float64) float64 {
-	p = min(max(p, d.set.Clip), 1-d.set.Clip)
-	return math.Log(p / (1 - p))
-}
-
-// merges returns the clusters that c is linked to, and clears r.
-func (d *describer) merges(c int, r *room) []LinkedCluster {
-	all := make([]LinkedCluster, 0, len(r.touched))
-	for _, other := range r.touched {
-		all = append(all, LinkedCluster{int(other), d.pull(c, int(other), r.between[other], int(r.links[other]))})
-		r.between[other], r.links[other] = 0, 0
-	}
-	r.touched = r.touched[:0]
 	slices.SortFunc(all, func(a, b LinkedCluster) int {
 		return cmp.Or(cmp.Compare(b.Pull, a.Pull), a.Cluster-b.Cluster)
 	})
 	return slices.Clone(all[:min(len(all), d.set.Merges)])
 }
 
-// pull is LinkedCluster.Pull of clusters a and b with so many links between them.
-func (d *describer) pull(a, b int, between float64, links int) float64 {
+// pull is LinkedCluster.Pull of clusters a and b; between has the links of a.
+func (d *describer) pull(a, b int, between *partition.Links) float64 {
 	if d.set.Resolution > 0 {
-		if between <= 0 {
+		weight, mass := between.Weight(b), d.worth.Degrees.Cluster
+		if weight <= 0 {
 			return 0
 		}
-		return between / (between + d.set.Resolution*d.mass[a]*d.mass[b]/d.all)
+		return weight / (weight + d.worth.Degrees.Expected(d.set.Resolution, mass[a], mass[b]))
 	}
-	missing := max(0, min(d.size(a), d.size(b))-links)
-	mean := (between + float64(missing)*d.odds(0)) / float64(links+missing)
-	return 1 / (1 + math.Exp(-mean))
+	links := between.Count(b)
+	missing := max(0, min(len(d.members.Of(a)), len(d.members.Of(b)))-links)
+	mean := (between.Cost(b) + float64(missing)*d.worth.Cost(0)) / float64(links+missing)
+	return 1 / (1 + math.Exp(mean))
 }
 
 // first returns the at most n members with the least values, least first.

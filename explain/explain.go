@@ -20,7 +20,7 @@ import (
 type Explainer struct {
 	m        *mvclust.Model
 	fused    *posterior.Estimator
-	places   *partition.Places
+	worth    *partition.Worth
 	sizes    map[int]int       // by cluster
 	resolved *constraint.Known // what follows from the constraints
 	given    *constraint.Pairs
@@ -44,11 +44,12 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 	if err != nil {
 		return nil, err
 	}
-	places, err := partition.NewPlaces(ctx, m.Graph, m.Labels, m.Settings.Partition)
+	set := m.Settings.Partition
+	worth, err := partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set, threads)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explainer{m: m, fused: fused, places: places, threads: threads, sizes: map[int]int{}, resolved: known, given: known.Pairs()}
+	x := &Explainer{m: m, fused: fused, worth: worth, threads: threads, sizes: map[int]int{}, resolved: known, given: known.Pairs()}
 	for _, l := range m.Labels {
 		x.sizes[l]++
 	}

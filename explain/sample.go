@@ -76,12 +76,14 @@ func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
 	if err := x.known(i); err != nil {
 		return nil, err
 	}
-	own := x.m.Labels[i]
-	out := &Sample{Ref: x.ref(i), Size: x.sizes[own], Bound: x.given.Bound(i), Second: -1, Links: []Link{}, Places: x.places.Of(i)}
+	own, sums := x.m.Labels[i], x.worth.Links()
+	x.worth.LinksOf(sums, i)
+	out := &Sample{Ref: x.ref(i), Size: x.sizes[own], Bound: x.given.Bound(i), Second: -1, Links: []Link{}, Places: x.worth.Places(i, sums)}
 	if len(out.Places) > 1 {
 		out.Second, out.Margin = out.Places[1].Cluster, out.Places[0].Gain-out.Places[1].Gain
 	}
-	out.Confidence = x.confidence(i, out.Places)
+	standing := sums.Standing(own)
+	out.Confidence = Confidence{x.m.Confidence[i], standing.Linked, standing.Own, standing.Next, standing.Runner, standing.Lead()}
 	index, weight := x.m.Graph.Of(i)
 	var pairs [][2]int
 	for e, j := range index {
@@ -114,28 +116,6 @@ func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
 		}
 	}
 	return out, nil
-}
-
-// confidence takes the confidence of sample i apart.
-func (x *Explainer) confidence(i int, places []partition.Place) Confidence {
-	out := Confidence{Own: places[0].Weight, Cluster: -1, Value: x.m.Confidence[i]}
-	for _, p := range places[1:] {
-		if p.Weight > out.Next || p.Weight == out.Next && p.Weight > 0 && p.Cluster < out.Cluster {
-			out.Next, out.Cluster = p.Weight, p.Cluster
-		}
-	}
-	unlinked := 1.0
-	index, weight := x.m.Graph.Of(i)
-	for e, j := range index {
-		if x.m.Labels[j] == x.m.Labels[i] {
-			unlinked *= 1 - float64(weight[e])
-		}
-	}
-	out.Linked = 1 - unlinked
-	if out.Own > out.Next {
-		out.Lead = (out.Own - out.Next) / (out.Own + out.Next)
-	}
-	return out
 }
 
 // shares returns the part that every view has in what is said of pairs of samples, in the

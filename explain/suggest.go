@@ -168,19 +168,14 @@ type two struct {
 
 func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
 	m := x.m
-	f := &finder{Explainer: x, ctx: ctx, top: top, degree: make([]float64, m.Samples())}
+	f := &finder{Explainer: x, ctx: ctx, top: top}
 	f.labels, f.number = packed(m.Labels)
 	f.members = make([][]int32, len(f.number))
 	for i, l := range f.labels {
 		f.members[l] = append(f.members[l], int32(i))
-		_, weight := m.Graph.Of(i)
-		for _, w := range weight {
-			f.degree[i] += float64(w)
-		}
-		f.all += f.degree[i]
 	}
 	var err error
-	if f.half, err = halve(ctx, m.Graph, f.members, f.degree, m.Settings.Seed, x.threads); err != nil {
+	if f.half, err = halve(ctx, m.Graph, f.members, x.worth.Degrees.Sample, m.Settings.Seed, x.threads); err != nil {
 		return nil, err
 	}
 	describe := func(labels []int) ([]Cluster, error) {
@@ -342,9 +337,7 @@ func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error)
 			}
 		}
 	}
-	if r := f.m.Settings.Partition.Resolution; r > 0 && f.all > 0 {
-		out.Expected = r * f.mass(a) * f.mass(b) / f.all
-	}
+	out.Expected = f.worth.Degrees.Expected(f.m.Settings.Partition.Resolution, f.mass(a), f.mass(b))
 	out.Links = len(links)
 	slices.SortFunc(links, func(s, t link) int {
 		return cmp.Or(cmp.Compare(t.weight, s.weight), cmp.Compare(s.a, t.a), cmp.Compare(s.b, t.b))
@@ -362,10 +355,11 @@ func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error)
 	return out, err
 }
 
+// mass returns the sum of the degrees of samples.
 func (f *finder) mass(samples []int32) float64 {
 	sum := 0.0
 	for _, i := range samples {
-		sum += f.degree[i]
+		sum += f.worth.Degrees.Sample[i]
 	}
 	return sum
 }
@@ -395,13 +389,14 @@ func (f *finder) questions() []Question {
 		a, b := &f.halves[p.a], &f.halves[p.b]
 		add(AboutSplit, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
 	}
-	sums := make([]float64, len(f.clusters))
+	links := f.worth.Links()
 	for i, l := range f.labels {
 		central := f.clusters[l].Central[0]
-		own, next := f.pulls(i, sums)
+		f.worth.LinksOf(links, i)
+		s := links.Standing(f.m.Labels[i])
 		// Where a whole cluster belongs is what merges ask.
-		if central != i && next > 0 {
-			add(AboutSample, i, central, own/(own+next), 1)
+		if central != i && s.Next > 0 {
+			add(AboutSample, i, central, s.Own/(s.Own+s.Next), 1)
 		}
 	}
 	slices.SortFunc(all, func(p, q open) int {
@@ -420,22 +415,6 @@ func (f *finder) questions() []Question {
 		}
 	}
 	return out
-}
-
-// pulls returns the sums of the link probabilities of sample i to its own cluster and to
-// the next best one. sums, by cluster, is scratch space, and left at 0.
-func (f *finder) pulls(i int, sums []float64) (own, next float64) {
-	index, weight := f.m.Graph.Of(i)
-	for e, j := range index {
-		sums[f.labels[j]] += float64(weight[e])
-	}
-	own = sums[f.labels[i]]
-	sums[f.labels[i]] = 0
-	for _, j := range index {
-		next = max(next, sums[f.labels[j]])
-		sums[f.labels[j]] = 0
-	}
-	return own, next
 }
 
 // entropy returns that of a yes of probability p, in bits.

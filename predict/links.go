@@ -8,6 +8,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
@@ -20,7 +21,6 @@ type linker struct {
 	spaces    []*similarity.Space
 	indexes   []*neighbour.Index
 	estimator *posterior.Estimator
-	numbers   int       // of clusters
 	sum       []float32 // by sample: of the probabilities on its list, and 1 for itself
 	bar       []float32 // by sample: above which a newcomer gets on its list
 }
@@ -28,7 +28,7 @@ type linker struct {
 // newLinker prepares to compare newcomers with the samples of the spaces, of which m knows
 // the first.
 func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space, threads int) (*linker, error) {
-	l := &linker{m: m, spaces: spaces, numbers: m.Numbers()}
+	l := &linker{m: m, spaces: spaces}
 	var err error
 	if l.estimator, err = posterior.New(m.Functions, m.Settings.Posterior); err != nil {
 		return nil, err
@@ -145,11 +145,7 @@ type walker struct {
 	list       []int32   // turns of candidates, most probable first
 	links      []link
 
-	// What the links come to, by cluster.
-	clusters []int32 // that there are links to
-	pull     []float64
-	cost     []float64 // of the probabilities of single pairs
-	all      float64
+	sums *partition.Links // of links, by cluster
 }
 
 // listed says how probable a sample is, and 1, if it is on the newcomer's list, and else 0
@@ -236,12 +232,18 @@ func (w *walker) walk() {
 	w.links = w.links[:0]
 	if w.m.Settings.Refinement.WithoutCoNeighbours {
 		for t, j := range w.candidates {
-			w.links = append(w.links, link{j, w.p[t]})
+			if w.p[t] > 0 {
+				w.links = append(w.links, link{j, w.p[t]})
+			}
 		}
-		return
+	} else {
+		w.shorten(w.p)
+		w.coNeighbours()
 	}
-	w.shorten(w.p)
-	w.coNeighbours()
+	w.sums.Clear()
+	for _, x := range w.links {
+		w.sums.Add(w.m.Labels[x.to], float64(x.weight))
+	}
 }
 
 // settle makes the probabilities those that lists of neighbours are made of: of paths, and
@@ -359,11 +361,14 @@ func (w *walker) common(t int32, own float32, joins bool) float32 {
 }
 
 // walkers returns one for each thread that asks.
-func (l *linker) walkers(threads int) func(worker int) *walker {
+func (l *linker) walkers(threads int, worth *partition.Worth) func(worker int) *walker {
 	all := make([]*walker, parallel.Threads(threads))
 	return func(worker int) *walker {
 		if all[worker] == nil {
 			all[worker] = l.walker()
+			if worth != nil {
+				all[worker].sums = worth.Links()
+			}
 		}
 		return all[worker]
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -26,8 +27,7 @@ type Predictor struct {
 	m       *mvclust.Model
 	linker  *linker
 	known   *known
-	mass    []float64 // by cluster: what its samples' links add up to
-	rate    float64   // what a pair within a cluster costs, by the product of what their links add up to
+	worth   *partition.Worth
 	typical *typical
 }
 
@@ -66,20 +66,13 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{m: m, known: newKnown(m), typical: newTypical(m), mass: make([]float64, m.Numbers())}
+	p := &Predictor{m: m, known: newKnown(m), typical: newTypical(m)}
 	if p.linker, err = newLinker(ctx, m, spaces, threads); err != nil {
 		return nil, err
 	}
-	all := 0.0
-	for i, c := range m.Labels {
-		_, weight := m.Graph.Of(i)
-		for _, w := range weight {
-			p.mass[c] += float64(w)
-			all += float64(w)
-		}
-	}
-	if all > 0 {
-		p.rate = m.Settings.Partition.Resolution / all
+	set := m.Settings.Partition
+	if p.worth, err = partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set, threads); err != nil {
+		return nil, err
 	}
 	return p, ctx.Err()
 }
@@ -120,7 +113,7 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 		Labels: make([]int, count), Confidence: make([]float64, count), Next: make([]int, count),
 		Typicality: make([]float64, count), Known: make([]int, count),
 	}
-	walkers := p.linker.walkers(threads)
+	walkers := p.linker.walkers(threads, p.worth)
 	tick := parallel.Counter(progress)
 	for lo := 0; lo < count; lo += atOnce {
 		hi := min(count, lo+atOnce)
@@ -214,35 +207,27 @@ func (p *Predictor) recall(w *walker, r *Result, at, old int) {
 		near = p.typical.nearOf(old)
 	}
 	r.Typicality[at] = p.typical.share(p.typical.supportOf(old), near)
-	index, weight := p.m.Graph.Of(old)
-	w.links = w.links[:0]
-	for e, j := range index {
-		w.links = append(w.links, link{j, weight[e]})
-	}
-	w.gather()
-	r.Next[at] = w.heaviest(p.m.Labels[old])
-	w.scatter()
+	p.worth.LinksOf(w.sums, old)
+	r.Next[at], _ = w.sums.Next(p.m.Labels[old])
 }
 
 // assign finds the cluster of new sample at, which is newcomer i.
 func (p *Predictor) assign(w *walker, r *Result, at int, c *newcomers, i int) {
 	w.fuse(c, i)
 	w.walk()
-	w.gather()
-	label := p.cheapest(w)
+	label := p.worth.Best(w.sums)
 	typicality := p.typicality(w, c, i, label)
 	if typicality < Unlike {
 		label = None
 	}
 	r.Labels[at], r.Typicality[at], r.Known[at] = label, typicality, -1
-	r.Next[at] = w.heaviest(label)
+	r.Next[at], _ = w.sums.Next(label)
 	switch {
 	case label != None:
-		r.Confidence[at] = w.confidence(label, r.Next[at])
+		r.Confidence[at] = w.sums.Standing(label).Confidence()
 	case len(w.links) > 0:
 		r.Confidence[at] = 1 - typicality
 	}
-	w.scatter()
 	w.leave()
 }
 
@@ -252,10 +237,10 @@ func (p *Predictor) typicality(w *walker, c *newcomers, i, label int) float64 {
 	switch {
 	case byLinks(p.m):
 		if label != None {
-			support = w.pull[label]
+			support = w.sums.Weight(label)
 		}
 	case p.m.Neighbourhoods == nil:
-		support = w.all
+		support = w.sums.All
 	default:
 		for _, t := range w.list {
 			support += float64(w.p[t])
@@ -274,82 +259,4 @@ func (p *Predictor) typicality(w *walker, c *newcomers, i, label int) float64 {
 		})
 	}
 	return p.typical.share(support, near)
-}
-
-// cheapest returns the cluster in which the sample costs least, or None where it costs
-// less alone; of equal ones the lower number.
-func (p *Predictor) cheapest(w *walker) int {
-	best, least := None, 0.0
-	for _, c := range w.clusters {
-		cost := w.cost[c]
-		if byLinks(p.m) {
-			// What the samples there are linked to counts the newcomer, too.
-			cost = -w.pull[c] + p.rate*w.all*(p.mass[c]+w.pull[c])
-		}
-		if cost < least || cost == least && best != None && int(c) < best {
-			best, least = int(c), cost
-		}
-	}
-	return best
-}
-
-// gather adds up the links of a walker by cluster.
-func (w *walker) gather() {
-	if w.pull == nil {
-		w.pull, w.cost = make([]float64, w.numbers), make([]float64, w.numbers)
-	}
-	w.clusters, w.all = w.clusters[:0], 0
-	pairs, clip := !byLinks(w.m), w.m.Settings.Partition.Clip
-	for _, x := range w.links {
-		c := w.m.Labels[x.to]
-		p := float64(x.weight)
-		if w.pull[c] == 0 && p > 0 {
-			w.clusters = append(w.clusters, int32(c))
-		}
-		w.pull[c] += p
-		w.all += p
-		if pairs && p > 0 {
-			p = min(max(p, clip), 1-clip)
-			w.cost[c] += math.Log((1 - p) / p)
-		}
-	}
-}
-
-// scatter forgets what gather found.
-func (w *walker) scatter() {
-	for _, c := range w.clusters {
-		w.pull[c], w.cost[c] = 0, 0
-	}
-}
-
-// heaviest returns the cluster with the largest sum of links beside own, or None.
-func (w *walker) heaviest(own int) int {
-	best := None
-	for _, c := range w.clusters {
-		if int(c) == own {
-			continue
-		}
-		if best == None || w.pull[c] > w.pull[best] || w.pull[c] == w.pull[best] && int(c) < best {
-			best = int(c)
-		}
-	}
-	return best
-}
-
-// confidence is that of partition.Confidence.
-func (w *walker) confidence(own, next int) float64 {
-	runner := 0.0
-	if next != None {
-		runner = w.pull[next]
-	}
-	if w.pull[own] <= runner {
-		return 0
-	}
-	unlinked := 1.0
-	for _, x := range w.links {
-		if w.m.Labels[x.to] == own {
-			unlinked *= 1 - float64(x.weight)
-		}
-	}
-	return (1 - unlinked) * (w.pull[own] - runner) / (w.pull[own] + runner)
 }

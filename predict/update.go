@@ -174,7 +174,7 @@ func (u *update) link(views []*view.View, tick func(int)) error {
 		}
 		l.spaces[m] = spaces[m].WithLocalScales(scales)
 	}
-	walkers := l.walkers(u.threads)
+	walkers := l.walkers(u.threads, nil)
 	err = parallel.Blocks(u.ctx, u.threads, u.count, 64, func(worker, lo, hi int) {
 		w := walkers(worker)
 		for i := lo; i < hi; i++ {

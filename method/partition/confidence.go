@@ -20,29 +20,50 @@ func Confidence(g *graph.Graph, labels []int) []float64 {
 		clusters = max(clusters, l+1)
 	}
 	out := make([]float64, len(labels))
-	q := make([]float64, clusters)
+	links := &Links{to: make([]linkSums, clusters)}
 	for i, own := range labels {
 		index, weight := g.Of(i)
-		unlinked := 1.0
 		for e, j := range index {
-			p := float64(weight[e])
-			q[labels[j]] += p
-			if labels[j] == own {
-				unlinked *= 1 - p
-			}
+			links.Add(labels[j], float64(weight[e]))
 		}
-		next := 0.0
-		for _, j := range index {
-			if c := labels[j]; c != own {
-				next = max(next, q[c])
-			}
-		}
-		if q[own] > next {
-			out[i] = (1 - unlinked) * (q[own] - next) / (q[own] + next)
-		}
-		for _, j := range index {
-			q[labels[j]] = 0
-		}
+		out[i] = links.Standing(own).Confidence()
+		links.Clear()
 	}
 	return out
+}
+
+// Standing is what the confidence of a sample is made of.
+type Standing struct {
+	// Linked is the probability that at least one link into the own cluster is right.
+	Linked float64
+	// Own is q(own), and Next is q(next).
+	Own, Next float64
+	// Runner is the cluster next, or -1 where there is none.
+	Runner int
+}
+
+// Standing returns the standing of a sample with these links in the cluster own.
+func (l *Links) Standing(own int) Standing {
+	s := Standing{Own: l.to[own].weight}
+	if l.to[own].count > 0 {
+		s.Linked = 1 - l.to[own].wrong
+	}
+	s.Runner, s.Next = l.Next(own)
+	return s
+}
+
+// Lead returns max(0, (Own - Next) / (Own + Next)).
+func (s Standing) Lead() float64 {
+	if s.Own <= s.Next {
+		return 0
+	}
+	return (s.Own - s.Next) / (s.Own + s.Next)
+}
+
+// Confidence returns Linked x Lead, by the formula of the function Confidence.
+func (s Standing) Confidence() float64 {
+	if s.Own <= s.Next {
+		return 0
+	}
+	return s.Linked * (s.Own - s.Next) / (s.Own + s.Next)
 }

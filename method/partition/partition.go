@@ -5,7 +5,6 @@ package partition
 import (
 	"cmp"
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -263,7 +262,7 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 		}
 		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
 			p := float64(g.Weight[at])
-			e.cost[at] = set.cost(p)
+			e.cost[at] = cost(p, set.Resolution, set.Clip)
 			if e.degree != nil {
 				e.degree[i] += p
 				all += p
@@ -275,15 +274,6 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 	}
 	e.tokens = tokensOf(set.Known)
 	return e, nil
-}
-
-// cost is what an edge of probability p adds to the loss when within a cluster.
-func (s *Settings) cost(p float64) float64 {
-	if s.Resolution > 0 {
-		return -p
-	}
-	p = min(max(p, s.Clip), 1-s.Clip)
-	return math.Log((1 - p) / p)
 }
 
 // state is the partition while it is being searched.

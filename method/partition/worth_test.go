@@ -11,7 +11,7 @@ import (
 )
 
 // Moving a sample changes the objective by the difference of the gains.
-func TestPlaces(t *testing.T) {
+func TestWorth(t *testing.T) {
 	for kind, weight := range kinds {
 		r := rand.New(rand.NewPCG(8, 2))
 		for run := range 60 {
@@ -32,14 +32,15 @@ func TestPlaces(t *testing.T) {
 				}
 				return loss(g, labels, set.Clip)
 			}
-			places, err := NewPlaces(t.Context(), g, labels, set)
+			worth, err := NewWorth(t.Context(), g, labels, set.Resolution, set, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := objective(labels)
+			before, l := objective(labels), worth.Links()
 			alone := slices.Max(labels) + 1
 			for i := range n {
-				list := places.Of(i)
+				worth.LinksOf(l, i)
+				list := worth.Places(i, l)
 				index, _ := g.Of(i)
 				links := 0
 				for k, x := range append(list, Place{Cluster: alone}) {
@@ -64,19 +65,19 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestPlacesErrors(t *testing.T) {
+func TestWorthErrors(t *testing.T) {
 	g := random(t, rand.New(rand.NewPCG(1, 1)), 4, 1, kinds["distinct"])
 	for want, labels := range map[string][]int{"3 labels": {0, 0, 0}, "label -1": {0, -1, 0, 0}} {
-		if _, err := NewPlaces(t.Context(), g, labels, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewWorth(t.Context(), g, labels, 0, Settings{}, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := NewPlaces(t.Context(), g, make([]int, 4), Settings{Clip: 7}); err == nil {
+	if _, err := NewWorth(t.Context(), g, make([]int, 4), 0, Settings{Clip: 7}, 1); err == nil {
 		t.Error("a clip of 7 is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewPlaces(ctx, g, make([]int, 4), Settings{Resolution: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := NewWorth(ctx, g, make([]int, 4), 1, Settings{}, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 }
