@@ -70,11 +70,12 @@ func spaces(ctx context.Context, views []*view.View, threads int) ([]*similarity
 func joined(all []*similarity.Space) [][]float32 {
 	rows := make([][]float32, all[0].Samples)
 	for _, s := range all {
-		typical := mean(s)
+		typical, r := mean(s), 0
 		for i := range rows {
 			row := typical
-			if slot := s.Slot(i); slot >= 0 {
-				row = s.Data()[int(slot)*s.Dims:][:s.Dims]
+			if s.Has(i) {
+				row = s.Row(r)
+				r++
 			}
 			rows[i] = append(rows[i], row...)
 		}

@@ -58,11 +58,9 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 		}
 	}
 	f.lists.Values = make([]int32, n*f.k)
-	numbers, index := make([]int32, n), make([]int32, n)
-	for r := range numbers {
-		numbers[r], index[r] = int32(r), s.Slot(s.Sample(r))
-	}
-	f.rows = block{data: s.Data(), dims: s.Dims, index: index, id: numbers, row: numbers}
+	data, index := s.Rows()
+	all := numbers(n)
+	f.rows = block{data: data, dims: s.Dims, index: index, id: all, row: all}
 	f.coarse = f.rows
 	return f
 }

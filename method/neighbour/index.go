@@ -234,7 +234,8 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 	}
 	f.ctx, f.threads, f.meter = ctx, parallel.Threads(threads), newMeter(0, nil)
 	f.lanes = make([]lane, f.threads)
-	rows := block{data: q.Data(), dims: f.space.Dims}
+	data, index := q.Rows()
+	rows := block{data: data, dims: f.space.Dims, index: index}
 	var from, ids []int32
 	for i := range q.Samples {
 		if !q.Has(i) {
@@ -248,7 +249,7 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 				id = int32(r)
 			}
 		}
-		rows.index, from, ids = append(rows.index, q.Slot(i)), append(from, int32(i)), append(ids, id)
+		from, ids = append(from, int32(i)), append(ids, id)
 	}
 	compare := func(dst []float32, r int, others []int32) { q.Similarities(dst, int(from[r]), others) }
 	// Rows that are absent have no place in what is found, so that those present follow

@@ -7,12 +7,14 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
-// Evidence returns, by view, the sum of |log(p / (1 - p))| over the pairs that the view
-// helped to decide as they were: p is what the view says of the pair, clipped, and lies on
-// the side of 1/2 where fused, what Pairs returned, does. A pair that lacks the view adds
-// nothing, also where completion stands in for it. Of the pairs, whose similarities are
-// given as for Pairs, only those numbered first, first + every, and so on count. The result
-// does not depend on threads; 0 stands for GOMAXPROCS. The only error is the context's own.
+// Evidence returns, by view, the sum of |log(p / (1 - p))| over the pairs that were decided
+// as the view would have it. p is the view's probability of the pair, clipped; it lies on
+// the same side of 1/2 as fused, the result of Pairs. A pair that lacks the view adds
+// nothing, even where completion stands in for it.
+//
+// similarities are those that Pairs was given. Only the pairs numbered first, first + every
+// and so on count. threads of 0 or less stands for all usable processors; the result is the
+// same for any number. The only error is the context's own.
 func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, fused []float32, first, every, threads int) ([]float64, error) {
 	sums := make([]float64, len(similarities))
 	if len(similarities) == 0 || len(similarities[0]) <= first {
@@ -31,9 +33,9 @@ func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, fuse
 					continue
 				}
 				p := e.clip(f.At(float64(w)))
-				// A function without points says nothing: odds are NaN.
-				if odds := math.Log(p / (1 - p)); odds == odds && odds > 0 == (fused[t] > 0.5) {
-					part[m] += math.Abs(odds)
+				// A function without points says nothing: its log-odds are NaN.
+				if x := logOdds(p); x == x && x > 0 == (fused[t] > 0.5) {
+					part[m] += math.Abs(x)
 				}
 			}
 		}

@@ -7,13 +7,16 @@ func (f Fusion) Additive() bool {
 	return f == Symmetric || f == Asymmetric || f == Pooled
 }
 
-// LogOdds returns what every view adds to the log-odds of Fuse(p), NaN where p is: their
-// sum s gives Fuse(p) = 1 / (1 + exp(-s)). It returns nil for a fusion that is not
-// Additive, of which Deciding tells more.
+// LogOdds returns what every view adds to the log-odds of Fuse(p), and NaN where p is NaN.
+// With s the sum over the views, Fuse(p) = 1 / (1 + exp(-s)). A view of the probability x
+// adds
 //
-// Under Symmetric a view adds log(p / (1 - p)); under Asymmetric, every one but the first
-// that is there adds so much less the log-odds of its base rate; under Pooled, so much
-// over the root of the number of views that are there.
+//	log(x / (1 - x))               under Symmetric
+//	log(x / (1 - x)) - log-odds    under Asymmetric, with the log-odds of the base rate;
+//	                               the first view that is present adds all of it
+//	log(x / (1 - x)) / sqrt(n)     under Pooled, of n views that are present
+//
+// It returns nil for a fusion that is not Additive, for which there is Deciding.
 func (e *Estimator) LogOdds(p []float64) []float64 {
 	if !e.set.Fusion.Additive() {
 		return nil
@@ -25,9 +28,9 @@ func (e *Estimator) LogOdds(p []float64) []float64 {
 		if x != x {
 			continue
 		}
-		out[m] = odds(x)
+		out[m] = logOdds(x)
 		if e.set.Fusion == Asymmetric && n > 0 {
-			out[m] -= odds(e.clip(e.model.BaseRate[m]))
+			out[m] -= logOdds(e.base[m])
 		}
 		n++
 	}
@@ -39,12 +42,10 @@ func (e *Estimator) LogOdds(p []float64) []float64 {
 	return out
 }
 
-func odds(p float64) float64 { return math.Log(p / (1 - p)) }
-
-// Deciding returns the view that Fuse(p) goes by most where the fusion is not Additive: the
-// one of the largest probability under Max, of the least under Min and Multiply, and the
-// one furthest from 1/2 under Mean; the first of equals, and -1 where the fusion is
-// Additive or p has nothing but NaN.
+// Deciding returns the view that decides Fuse(p) where the fusion is not Additive: the one of
+// the largest probability under Max, of the smallest under Min and Multiply, and the one
+// furthest from 1/2 under Mean. Of equals it is the first. It is -1 where the fusion is
+// Additive, or all of p is NaN.
 func (e *Estimator) Deciding(p []float64) int {
 	if e.set.Fusion.Additive() {
 		return -1

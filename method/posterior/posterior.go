@@ -1,120 +1,53 @@
-// Package posterior fuses what the views say about a pair of samples into one
-// probability that both belong to the same class (Eq. p_bayesian_new).
+// Package posterior fuses what the views say of a pair of samples into the probability
+// that both belong to the same class,
+//
+//	P = prod f(w) / (prod f(w) + prod (1 - f(w)))    Eq. p_bayesian_new
+//
+// over the views that both samples have; w is the pair's similarity in the view and f the
+// view's probability function. A view that a sample lacks has the similarity NaN and the
+// probability NaN, and no part in P.
+//
+// It follows the method and may change in any minor version.
 package posterior
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/mvclust/mvclust/internal/enum"
-	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/probability"
 )
 
-// Fusion is a way to make one probability of several.
-type Fusion int
-
-const (
-	// Symmetric is the posterior of Eq. p_bayesian_new: views that are
-	// independent given the class, and even prior odds.
-	Symmetric Fusion = iota
-	// Asymmetric is MPC's form, Eq. p_bayesian: the first view that says something
-	// of the pair gives the prior, every other one a likelihood ratio.
-	Asymmetric
-	// Max is the largest of the views' probabilities; it and the ones below are
-	// the aggregations of the paper's ablation.
-	Max
-	// Mean is their arithmetic mean.
-	Mean
-	// Min is the smallest.
-	Min
-	// Multiply is their product.
-	Multiply
-	// Pooled adds up the views' log-odds as Symmetric does and divides the sum by the
-	// root of their number, as Stouffer's test adds up scores: where chance alone speaks,
-	// a pair is then as far from 1/2 in many independent views as in one, so that pairs
-	// seen in one view and pairs seen in several can be compared.
-	Pooled
-)
-
-var fusions = enum.Type[Fusion]{Noun: "fusion", Names: []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}}
-
-// ParseFusion returns the fusion of the given name.
-func ParseFusion(name string) (Fusion, error) { return fusions.Parse(name) }
-
-// String returns the fusion's name, as ParseFusion reads it.
-func (f Fusion) String() string { return fusions.String(f) }
-
-// MarshalText writes the fusion's name, and fails where it has none.
-func (f Fusion) MarshalText() ([]byte, error) { return fusions.Marshal(f) }
-
-// UnmarshalText reads a fusion's name. It leaves *f alone where it fails.
-func (f *Fusion) UnmarshalText(text []byte) error { return fusions.Unmarshal(f, text) }
-
-// Settings steer the fusion. The zero value fuses as the paper does.
-type Settings struct {
-	// Fusion is the way to make one probability of several.
-	Fusion Fusion `json:"fusion"`
-	// Completion stands in for a view that one of the samples lacks, where the
-	// other views know how it goes with them: Eqs. f_joint_com1 to f_joint_com3.
-	Completion bool `json:"completion"`
-	// Clip keeps a view's probability within [Clip, 1-Clip], so that no view
-	// decides alone. 0 stands for DefaultClip.
-	Clip float64 `json:"clip"`
-}
-
-// DefaultClip is the zero value's Clip: the evidence of one view is worth at most
-// log-odds of 3.9. docs/method.md has the figures behind it.
-const DefaultClip = 0.02
-
-// Parameters describes the settings.
-func (s *Settings) Parameters() []option.Parameter {
-	return []option.Parameter{
-		{
-			Field: "Fusion", Name: "fusion", Value: option.OneOf(&s.Fusion),
-			Equation: "Eq. p_bayesian_new",
-			Meaning:  "how a pair's views become one probability; asymmetric is Eq. p_bayesian; the automatic preset takes pooled for symmetric",
-		},
-		{
-			Field: "Completion", Name: "completion", Value: option.On(&s.Completion), PaperOnly: true,
-			Equation: "Eqs. f_joint_com1-3",
-			Meaning:  "estimates a view that a sample lacks from two or more others",
-		},
-		{
-			Field: "Clip", Name: "function-clip", Value: option.Number(&s.Clip, DefaultClip, 1e-12, 0.49),
-			Equation: "Eq. p_bayesian_new",
-			Meaning:  "keeps a view's probability within [c, 1-c]",
-		},
-	}
-}
-
-// Resolve fills in the defaults and checks the ranges.
-func (s *Settings) Resolve() error { return option.Resolve(s.Parameters()) }
-
 // Estimator turns the similarities of a pair into a probability.
 type Estimator struct {
-	model     *probability.Functions
-	functions []*probability.Lookup
 	set       Settings
+	functions []*probability.Lookup     // by view
+	cross     [][]*probability.Function // by view and other view
+	base      []float64                 // base rate of each view, clipped
+	fuse      func(p, base []float64) float64
 }
 
-// New returns an estimator that uses what was learned.
-func New(model *probability.Functions, set Settings) (*Estimator, error) {
+// New returns an estimator that goes by these functions. The only errors are those of
+// Settings.Resolve.
+func New(functions *probability.Functions, set Settings) (*Estimator, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
-	e := &Estimator{model: model, set: set}
-	for m := range model.ByView {
-		e.functions = append(e.functions, model.ByView[m].Lookup())
+	e := &Estimator{set: set, cross: functions.Cross, fuse: formulas[set.Fusion]}
+	for m := range functions.ByView {
+		e.functions = append(e.functions, functions.ByView[m].Lookup())
+	}
+	for _, base := range functions.BaseRate {
+		e.base = append(e.base, e.clip(base))
 	}
 	return e, nil
 }
 
-// Views writes to p, which has one entry per view, what each view says of a pair
-// with the given similarities; NaN where a similarity is NaN and nothing completes
-// it.
+// Views writes to p, which has one entry per view, what each view says of a pair with the
+// given similarities: f(w), clipped. It is NaN where the similarity is NaN and nothing
+// completes it.
 func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
 	for m, f := range e.functions {
 		p[m] = math.NaN()
@@ -127,9 +60,9 @@ func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
 	}
 }
 
-// complete gives every missing view m the geometric mean of Fcross^(b)-(m) over
-// the views b that are there: the completion view f_c of Eqs. f_joint_com1 to 3,
-// which the paper writes for two such b. A single b would only be counted twice.
+// complete gives every missing view m the geometric mean of Fcross^(b)-(m) over the views b
+// that are present: the completion view f_c of Eqs. f_joint_com1 to 3, which the paper
+// writes for two such b. There must be two, since a single b would be counted twice.
 func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 	for m := range p {
 		if p[m] == p[m] {
@@ -137,7 +70,7 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 		}
 		sum, n := 0.0, 0
 		for b := range p {
-			w, cross := similarity(b), e.model.Cross[b][m]
+			w, cross := similarity(b), e.cross[b][m]
 			if w == w && cross != nil {
 				sum += math.Log(e.clip(cross.At(float64(w))))
 				n++
@@ -149,88 +82,26 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 	}
 }
 
-// Fuse makes one probability of what the views say, by view, each in (0, 1); NaN
-// entries drop out. It returns 0 where all are NaN: nothing speaks for the pair.
+// Fuse makes one probability of what the views say, by view, each in (0, 1). A NaN stands
+// for a view that says nothing. Fuse returns 0 where all are NaN: nothing speaks for the
+// pair.
 func (e *Estimator) Fuse(p []float64) float64 {
-	if e.set.Fusion == Pooled {
-		return pool(p)
-	}
-	same, other, sum, low, high, n := 1.0, 1.0, 0.0, 1.0, 0.0, 0
-	scaled := 0 // how often same, or if negative other, was divided by tiny
-	for m, x := range p {
-		if x != x {
-			continue
-		}
-		same *= x
-		other *= 1 - x
-		if e.set.Fusion == Asymmetric && n > 0 {
-			base := e.clip(e.model.BaseRate[m])
-			same *= 1 - base
-			other *= base
-		}
-		if same < tiny && e.set.Fusion != Multiply {
-			same /= tiny
-			scaled++
-		}
-		if other < tiny {
-			other /= tiny
-			scaled--
-		}
-		sum += x
-		low, high = min(low, x), max(high, x)
-		n++
-	}
-	if n == 0 {
+	if !slices.ContainsFunc(p, func(x float64) bool { return x == x }) {
 		return 0
 	}
-	switch e.set.Fusion {
-	case Max:
-		return high
-	case Mean:
-		return sum / float64(n)
-	case Min:
-		return low
-	case Multiply:
-		return same
-	default:
-		for ; scaled > 0; scaled-- {
-			same *= tiny
-		}
-		for ; scaled < 0; scaled++ {
-			other *= tiny
-		}
-		return same / (same + other)
-	}
+	return e.fuse(p, e.base)
 }
-
-// pool is Fuse under Pooled.
-func pool(p []float64) float64 {
-	sum, n := 0.0, 0
-	for _, x := range p {
-		if x == x {
-			sum += math.Log(x / (1 - x))
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	return 1 / (1 + math.Exp(-sum/math.Sqrt(float64(n))))
-}
-
-// tiny is below all products of few views, and far above the least number.
-const tiny = 1e-200
 
 func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e.set.Clip) }
 
-// Pairs returns the probability of every pair, given the similarities by view
-// and pair number, NaN where the pair lacks the view. The result does not depend
-// on threads; 0 stands for GOMAXPROCS. progress, if not nil, is called with the
-// number of pairs done. It is an error if the views are not as many as the model's,
-// if one has not one similarity per pair, or if ctx is done.
+// Pairs returns the probability of every pair, given the similarities by view and pair
+// number, NaN where the pair lacks the view. threads of 0 or less stands for all usable
+// processors; the result is the same for any number. progress, if not nil, is called with
+// the number of pairs done. It is an error if there are not as many views as functions, if
+// a view has not one similarity per pair, or if ctx is done.
 func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float32, error) {
-	if len(similarities) == 0 || len(similarities) != len(e.model.ByView) {
-		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.model.ByView))
+	if len(similarities) == 0 || len(similarities) != len(e.functions) {
+		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.functions))
 	}
 	for m, w := range similarities {
 		if len(w) != len(similarities[0]) {

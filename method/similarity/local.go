@@ -7,20 +7,22 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
-// Local is how many of a sample's neighbours tell how far apart samples are around it.
+// Local is the number of neighbours that a local scale rests on.
 const Local = 10
 
-// Localised returns the space, which shares its rows with s, in which the distance of two
-// samples is measured against how far either is from its neighbours: Similarity is
+// Localised returns the space in which distances are measured in units of the distances to
+// the nearest neighbours:
 //
-//	-d(i,j) / sqrt(r(i) r(j)),
+//	Similarity(i, j) = -d(i, j) / sqrt(r(i) r(j))
 //
-// d being 1 minus the cosine, or the distance of the metric, and r(i) the mean of d over
-// the first Local samples of nearest(i), which lists neighbours, most alike first. It makes
-// dense and sparse regions alike, and views too: how alike two samples are says more once
-// it is known how alike others are there. The only error is the context's own.
+// d is 1 minus the cosine, or the distance of the metric. r(i) is the mean of d over the
+// first Local samples of nearest(i), which lists neighbours, most alike first. The local
+// scale of i is 1 / sqrt(r(i)). Localised distances are comparable between dense and sparse
+// regions, and between views.
+//
+// The space shares its rows with s. The only error is the context's own.
 func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, threads int) (*Space, error) {
-	radius := make([]float64, len(s.data)/s.Dims)
+	mean := make([]float64, len(s.data)/s.Dims)
 	err := parallel.Blocks(ctx, threads, s.Count(), 64, func(_, lo, hi int) {
 		var near [Local]float32
 		for r := lo; r < hi; r++ {
@@ -32,35 +34,36 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 			for _, x := range near[:len(list)] {
 				sum += float64(s.distance(x))
 			}
-			radius[s.slot[i]] = sum / float64(max(1, len(list)))
+			mean[s.slot[i]] = sum / float64(max(1, len(list)))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	widest := 0.0
-	for _, x := range radius {
+	for _, x := range mean {
 		widest = max(widest, x)
 	}
 	if widest == 0 {
-		widest = 1e6 // all neighbours are equal rows, and all distances stay as they are
+		widest = 1 / flat // all neighbours are equal rows: every scale is 1
 	}
 	out := *s
-	// Among equal rows nothing is near or far: the floor keeps the ratio finite.
-	out.scale, out.floor = make([]float32, len(radius)), flat*widest
-	for r, x := range radius {
-		out.scale[r] = out.scaleOf(x)
+	// r is 0 among equal rows: the floor keeps the quotient finite.
+	out.scale, out.floor = make([]float32, len(mean)), flat*widest
+	for at, x := range mean {
+		out.scale[at] = out.scaleOf(x)
 	}
 	return &out, nil
 }
 
-// flat is the least radius, in units of the widest.
+// flat is the least mean distance r, in units of the largest.
 const flat = 1e-6
 
-func (s *Space) scaleOf(radius float64) float32 { return float32(1 / math.Sqrt(max(radius, s.floor))) }
+// scaleOf returns the local scale 1 / sqrt(r).
+func (s *Space) scaleOf(r float64) float32 { return float32(1 / math.Sqrt(max(r, s.floor))) }
 
-// LocalScales returns what Localised multiplies distances by, 1/sqrt(r(i)) by sample, as it
-// found them; 0 where a sample lacks the view, and nil where s is not localised.
+// LocalScales returns the local scales 1 / sqrt(r(i)) by sample, 0 where a sample lacks the
+// view. It returns nil where the space is not localised.
 func (s *Space) LocalScales() []float32 {
 	if s.scale == nil {
 		return nil
@@ -74,27 +77,28 @@ func (s *Space) LocalScales() []float32 {
 	return out
 }
 
-// WithLocalScales returns the space that Localised would, had it found these scales, by sample.
-// Those of samples that lack the view are not looked at.
+// WithLocalScales returns the space that Localised would return had it found these scales,
+// by sample. Those of samples that lack the view are ignored. A scale of 0 stands for one
+// that is not known yet.
 func (s *Space) WithLocalScales(scales []float32) *Space {
 	out := *s
 	out.scale = make([]float32, len(s.data)/s.Dims)
-	least, most := math.Inf(1), 0.0
+	least, largest := math.Inf(1), 0.0
 	for i, slot := range s.slot {
 		if slot < 0 {
 			continue
 		}
-		if out.scale[slot] = scales[i]; scales[i] > 0 { // and no newcomer, whose scale is not known yet
-			least, most = min(least, float64(scales[i])), max(most, float64(scales[i]))
+		if out.scale[slot] = scales[i]; scales[i] > 0 {
+			least, largest = min(least, float64(scales[i])), max(largest, float64(scales[i]))
 		}
 	}
-	if out.floor = flat / (least * least); least == 1 && most == 1 {
+	if out.floor = flat / (least * least); least == 1 && largest == 1 {
 		out.floor = 1 // all neighbours are equal rows
 	}
 	return &out
 }
 
-// distance is how far apart two samples of the given similarity are.
+// distance returns d of two samples of the given similarity.
 func (s *Space) distance(similarity float32) float32 {
 	if s.metric == Cosine {
 		return max(0, 1-similarity)
@@ -102,7 +106,7 @@ func (s *Space) distance(similarity float32) float32 {
 	return -similarity
 }
 
-// localise turns similarities to the rows in slots into local ones.
+// localise turns similarities with the rows in slots into localised ones.
 func (s *Space) localise(dst []float32, scale float32, slots []int32) {
 	for t, x := range dst {
 		dst[t] = -s.distance(x) * (scale * s.scale[slots[t]])

@@ -8,20 +8,19 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// Queries are rows that are compared with those of a Space without being among its
-// samples.
+// Queries are rows that are compared with the samples of a Space and are none of them.
 type Queries struct {
 	// Samples is the number of rows, absent ones included.
 	Samples int
 
 	space *Space
 	data  []float32
-	slot  []int32
+	slot  []int32 // by row: its place in data, or absent
 }
 
-// Queries makes the rows of v, which must be valid and scaled as those of the space were,
-// ready to be compared with these. Under Cosine it keeps a copy, or with overwrite scales
-// the rows where they are, and an all-zero row counts as missing.
+// Queries prepares the rows of v for comparison with the samples of the space. v must be
+// valid, and scaled as the space's view was. Under Cosine, Queries keeps a copy of the rows,
+// or with overwrite scales them where they are, and an all-zero row counts as missing.
 //
 // Rows of other dimensions than the space has, and values so large that differences leave
 // the range of 32-bit numbers, are a *view.InputError. The only other error is the
@@ -31,38 +30,39 @@ func (s *Space) Queries(ctx context.Context, v *view.View, overwrite bool, threa
 		return nil, &view.InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("its rows have %d values where those of %s have %d", v.Dims, s.Name, s.Dims)}
 	}
 	rows := &Space{Name: v.Name, Samples: v.Samples, Dims: v.Dims, metric: s.metric, data: v.Data}
-	place := places(v, s.metric == Cosine && !overwrite)
-	largest, err := rows.prepare(ctx, v, place, overwrite, threads)
+	slot := slots(v, s.metric == Cosine && !overwrite)
+	largest, err := rows.prepare(ctx, v, slot, overwrite, threads)
 	if err != nil {
 		return nil, err
 	}
-	if largest > 0 {
-		// How small values are does not matter: the space has others.
-		if power := map[Metric]float64{L1: 1, L2: 2, L3: 3}[s.metric]; math.Pow(2*largest, power)*float64(s.Dims) > math.MaxFloat32 {
-			return nil, &view.InputError{View: v.Name, Row: -1, Problem: rows.misfit(largest)}
-		}
+	if rows.overflows(largest) { // small values do no harm: the space has others
+		return nil, &view.InputError{View: v.Name, Row: -1, Problem: rows.misfit(largest)}
 	}
-	for i, r := range place {
+	for i, r := range slot {
 		if r == zero {
-			place[i] = absent
+			slot[i] = absent
 		}
 	}
-	return &Queries{v.Samples, s, rows.data, place}, nil
+	return &Queries{v.Samples, s, rows.data, slot}, nil
 }
 
-// Has reports whether row i is there.
+// Has reports whether row i is present.
 func (q *Queries) Has(i int) bool { return q.slot[i] >= 0 }
 
-// Data returns the rows as they lie in memory, as Space.Data does; Slot says which of them
-// is row i, or -1.
-func (q *Queries) Data() []float32 { return q.data }
-
-// Slot returns which row of Data is row i, or -1.
-func (q *Queries) Slot(i int) int32 { return q.slot[i] }
+// Rows returns the rows as they lie in memory, which must not be changed: row index[r] of
+// data is the r-th of the rows that are present.
+func (q *Queries) Rows() (data []float32, index []int32) {
+	for _, r := range q.slot {
+		if r >= 0 {
+			index = append(index, r)
+		}
+	}
+	return q.data, index
+}
 
 // Similarities sets dst[t] to how alike row i and sample others[t] of the space are, for
-// every t of others, before they are localised, and to NaN where one of the two lacks the
-// view. A row that equals that of a sample has the sample's similarities.
+// every t, and to NaN where one of the two lacks the view. They are not localised. A row
+// that equals that of a sample has the sample's similarities.
 func (q *Queries) Similarities(dst []float32, i int, others []int32) {
 	s := q.space
 	dst = dst[:len(others)]
@@ -76,9 +76,8 @@ func (q *Queries) Similarities(dst []float32, i int, others []int32) {
 	s.against(dst, q.data[at:at+s.Dims], 0, others)
 }
 
-// LocalScale returns what the distances of a row are multiplied by, as Localised finds it, given
-// its similarities with its nearest samples, most alike first; 1 where the space is not
-// localised.
+// LocalScale returns the local scale of a row, as Localised finds it, given its similarities
+// with its nearest samples, most alike first. It is 1 where the space is not localised.
 func (s *Space) LocalScale(nearest []float32) float32 {
 	if s.scale == nil {
 		return 1
@@ -91,8 +90,8 @@ func (s *Space) LocalScale(nearest []float32) float32 {
 	return s.scaleOf(sum / float64(max(1, len(nearest))))
 }
 
-// Localise turns similarities of one row, which has the given scale, with others into
-// local ones; it leaves them alone where the space is not localised.
+// Localise turns the similarities of one row with others into localised ones, given the
+// row's local scale. It leaves them as they are where the space is not localised.
 func (s *Space) Localise(similarities []float32, scale float32, others []int32) {
 	if s.scale == nil {
 		return

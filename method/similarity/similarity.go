@@ -1,5 +1,11 @@
-// Package similarity measures how alike two samples are in one view (the
-// matrix W of the paper, one entry at a time).
+// Package similarity measures how alike two samples are in one view: the entries w_ij of
+// the paper's matrix W, one at a time. For every metric a higher value means more alike.
+//
+// The similarity is NaN where one of the two samples lacks the view. From here on this is
+// how stages tell each other that a view is missing: the probability of such a pair is NaN
+// as well, until the views are fused.
+//
+// It follows the method and may change in any minor version.
 package similarity
 
 import (
@@ -44,10 +50,8 @@ func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
 // UnmarshalText reads a metric's name. It leaves *m alone where it fails.
 func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
-// Space is one view made ready for comparisons. The rows stay where they are in
-// the view, or are scaled to unit length under Cosine. For every metric a higher
-// value means more alike, and Similarity(i, j) equals Similarity(j, i) to the last
-// bit.
+// Space is one view made ready for comparisons. Its rows are those of the view, or under
+// Cosine of unit length. Similarity(i, j) equals Similarity(j, i) to the last bit.
 type Space struct {
 	// Name is the view's name.
 	Name string
@@ -55,18 +59,17 @@ type Space struct {
 	Samples int
 	// Dims is the length of a row.
 	Dims int
-	// Zero counts the samples set aside because their row is all zeros, which
-	// has no direction and so no cosine; FirstZero is the first of them in the
-	// view's own numbering, or -1.
+	// Zero counts the samples that count as missing because their row is all zeros, which
+	// has no cosine. FirstZero is the first of them in the view's own numbering, or -1.
 	Zero, FirstZero int
 
 	metric Metric
 	kernel *kernel.Kernel
-	data   []float32 // rows of Dims values, which need not all be in use
-	slot   []int32   // sample -> row of data, or -1
-	scale  []float32 // row of data -> 1 over the root of r; nil where not localised
-	floor  float64   // the least radius that counts
+	data   []float32 // rows of Dims values, some of which no sample may have
+	slot   []int32   // by sample: its row in data, or absent
 	sample []int32   // the samples that have the view, ascending
+	scale  []float32 // by row of data: the local scale; nil where not localised
+	floor  float64   // least mean distance of a local scale
 }
 
 // NewSpace prepares view v, which must be valid. Sample i of the space is sample
@@ -106,16 +109,16 @@ func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Per
 	return s, nil
 }
 
-// Part is NewSpace of some rows of a view of which NewSpace takes the whole: it asks
-// nothing of them as a view, such as not to be all alike. It keeps their numbering, and
-// scales them in v.Data itself under Cosine.
+// Part is NewSpace for some rows of a view that NewSpace has accepted as a whole. These may
+// be all alike, or a single one. It keeps their numbering, and under Cosine it scales them
+// in v.Data itself.
 func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space, error) {
 	s, _, err := unchecked(ctx, v, metric, nil, true, threads)
 	return s, err
 }
 
-// unchecked is NewSpace without a look at whether the view can be used. It also returns
-// the largest absolute value, but under Cosine.
+// unchecked is NewSpace without the check whether the view can be used. It also returns
+// the largest absolute value, 0 under Cosine.
 func unchecked(ctx context.Context, v *view.View, metric Metric, order sparse.Permutation, overwrite bool, threads int) (s *Space, largest float64, err error) {
 	if _, err := metric.MarshalText(); err != nil {
 		return nil, 0, err
@@ -124,52 +127,52 @@ func unchecked(ctx context.Context, v *view.View, metric Metric, order sparse.Pe
 		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1,
 		metric: metric, kernel: kernel.Best(), data: v.Data,
 	}
-	place := places(v, metric == Cosine && !overwrite)
-	largest, err = s.prepare(ctx, v, place, overwrite, threads)
+	slot := slots(v, metric == Cosine && !overwrite)
+	largest, err = s.prepare(ctx, v, slot, overwrite, threads)
 	if err != nil {
 		return nil, 0, err
 	}
-	for i, r := range place {
+	for i, r := range slot {
 		if r == zero {
 			s.Zero++
 			if s.FirstZero < 0 {
 				s.FirstZero = i
 			}
-			place[i] = absent
+			slot[i] = absent
 		}
 	}
-	s.number(place, order)
+	s.number(slot, order)
 	return s, largest, nil
 }
 
-// Marks in place of a row.
+// Marks of samples that have no row.
 const (
-	absent = -1 // The sample lacks the view.
-	zero   = -2 // Its row is all zeros and has no cosine.
+	absent = -1 // the sample lacks the view
+	zero   = -2 // its row is all zeros and has no cosine; absent once these are counted
 )
 
-// places says which row of the data every sample of the view has: its own, or
-// where the rows are to be copied, its turn among those that have the view.
-func places(v *view.View, packed bool) []int32 {
-	place := make([]int32, v.Samples)
+// slots returns the row of every sample, absent where it lacks the view: its own row of the
+// view or, with packed, its rank among the samples that have the view.
+func slots(v *view.View, packed bool) []int32 {
+	slot := make([]int32, v.Samples)
 	next := int32(0)
-	for i := range place {
+	for i := range slot {
 		switch {
 		case !v.Has(i):
-			place[i] = absent
+			slot[i] = absent
 		case packed:
-			place[i] = next
+			slot[i] = next
 			next++
 		default:
-			place[i] = int32(i)
+			slot[i] = int32(i)
 		}
 	}
-	return place
+	return slot
 }
 
-// prepare scales the rows to unit length under Cosine, and marks zero rows in
-// place. For the other metrics it returns the largest absolute value.
-func (s *Space) prepare(ctx context.Context, v *view.View, place []int32, overwrite bool, threads int) (float64, error) {
+// prepare scales the rows to unit length under Cosine, and marks zero rows in slot. For the
+// other metrics it returns the largest absolute value.
+func (s *Space) prepare(ctx context.Context, v *view.View, slot []int32, overwrite bool, threads int) (float64, error) {
 	if s.metric == Cosine && !overwrite {
 		s.data = make([]float32, v.Count()*v.Dims)
 	}
@@ -177,11 +180,11 @@ func (s *Space) prepare(ctx context.Context, v *view.View, place []int32, overwr
 	err := parallel.Blocks(ctx, threads, v.Samples, 1+valuesAtATime/v.Dims, func(worker, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			switch {
-			case place[i] == absent:
+			case slot[i] == absent:
 			case s.metric != Cosine:
 				largest[worker] = max(largest[worker], magnitude(v.Row(i)))
-			case !unit(s.row(place[i]), v.Row(i)):
-				place[i] = zero
+			case !unit(s.row(slot[i]), v.Row(i)):
+				slot[i] = zero
 			}
 		}
 	})
@@ -193,15 +196,15 @@ const valuesAtATime = 1 << 16
 
 // magnitude returns the largest absolute value of row.
 func magnitude(row []float32) float32 {
-	var most float32
+	var largest float32
 	for _, x := range row {
-		most = max(most, x, -x)
+		largest = max(largest, x, -x)
 	}
-	return most
+	return largest
 }
 
-// unit sets to to row scaled to length 1, and reports false where row is all
-// zeros. Sums in 64 bits neither overflow nor vanish.
+// unit sets to to row scaled to length 1, and reports false where row is all zeros. Sums in
+// 64 bits neither overflow nor underflow.
 func unit(to, row []float32) bool {
 	sum := 0.0
 	for _, x := range row {
@@ -217,14 +220,11 @@ func unit(to, row []float32) bool {
 	return true
 }
 
-// number gives the samples the numbers that order asks for.
-func (s *Space) number(place []int32, order sparse.Permutation) {
-	s.slot = place
+// number makes sample order[i] of slot sample i; nil keeps the numbering.
+func (s *Space) number(slot []int32, order sparse.Permutation) {
+	s.slot = slot
 	if order != nil {
-		s.slot = make([]int32, len(place))
-		for i, from := range order {
-			s.slot[i] = place[from]
-		}
+		s.slot = sparse.Gather(order, slot)
 	}
 	present := 0
 	for _, r := range s.slot {
@@ -257,18 +257,26 @@ func (s *Space) Emptied() *Space {
 	return &out
 }
 
-// misfit says why sums over the dimensions of rows with values up to most leave
-// float32's range, or nothing: upwards where two rows can be infinitely far apart,
-// downwards where two that differ by a thousandth of most may count as equal.
-func (s *Space) misfit(most float64) string {
-	power := map[Metric]float64{L1: 1, L2: 2, L3: 3}[s.metric]
+// power is the exponent p of the metrics L1, L2 and L3.
+func (m Metric) power() float64 { return map[Metric]float64{L1: 1, L2: 2, L3: 3}[m] }
+
+// overflows reports whether the sum of |x-y|^p over two rows of such values may leave
+// float32's range.
+func (s *Space) overflows(largest float64) bool {
+	return s.metric != Cosine && math.Pow(2*largest, s.metric.power())*float64(s.Dims) > math.MaxFloat32
+}
+
+// misfit says why values of at most this magnitude do not suit float32, or returns "": sums
+// of |x-y|^p may overflow, or values that differ by a thousandth of the largest may count
+// as equal.
+func (s *Space) misfit(largest float64) string {
 	switch {
 	case s.metric == Cosine:
 		return ""
-	case math.Pow(2*most, power)*float64(s.Dims) > math.MaxFloat32:
-		return fmt.Sprintf("values up to %.3g are too large for the %v metric in 32-bit arithmetic; scale the view down, or use cosine", most, s.metric)
-	case most > 0 && math.Pow(most/1000, power) < smallestNormal:
-		return fmt.Sprintf("values up to %.3g are too small for the %v metric in 32-bit arithmetic; scale the view up, or use cosine", most, s.metric)
+	case s.overflows(largest):
+		return fmt.Sprintf("values up to %.3g are too large for the %v metric in 32-bit arithmetic; scale the view down, or use cosine", largest, s.metric)
+	case largest > 0 && math.Pow(largest/1000, s.metric.power()) < smallestNormal:
+		return fmt.Sprintf("values up to %.3g are too small for the %v metric in 32-bit arithmetic; scale the view up, or use cosine", largest, s.metric)
 	}
 	return ""
 }
@@ -276,8 +284,7 @@ func (s *Space) misfit(most float64) string {
 // smallestNormal is the least positive float32 that has all its digits.
 const smallestNormal = 0x1p-126
 
-// constant reports whether all rows are equal. In most views the second one
-// settles it.
+// constant reports whether all rows are equal. In most views it compares only two.
 func (s *Space) constant() bool {
 	for r := 1; r < s.Count(); r++ {
 		if !slices.Equal(s.Row(r), s.Row(0)) {
@@ -296,7 +303,7 @@ func (s *Space) Count() int { return len(s.sample) }
 // Has reports whether sample i has the view.
 func (s *Space) Has(i int) bool { return s.slot[i] >= 0 }
 
-// Sample returns the r-th of the samples that have the view, which ascend; r is in
+// Sample returns the r-th of the samples that have the view, in ascending order; r is in
 // [0, Count).
 func (s *Space) Sample(r int) int { return int(s.sample[r]) }
 
@@ -304,12 +311,15 @@ func (s *Space) Sample(r int) int { return int(s.sample[r]) }
 // Cosine. It must not be changed.
 func (s *Space) Row(r int) []float32 { return s.row(s.slot[s.sample[r]]) }
 
-// Data returns the rows as they lie in memory, Dims values each; they must not be
-// changed. Slot says which of them belong to samples that have the view.
-func (s *Space) Data() []float32 { return s.data }
-
-// Slot returns which row of Data is that of sample i, or -1 if i lacks the view.
-func (s *Space) Slot(i int) int32 { return s.slot[i] }
+// Rows returns the rows as they lie in memory, Dims values each, which must not be changed:
+// row index[r] of data is that of the r-th sample that has the view.
+func (s *Space) Rows() (data []float32, index []int32) {
+	index = make([]int32, len(s.sample))
+	for r, i := range s.sample {
+		index[r] = s.slot[i]
+	}
+	return s.data, index
+}
 
 func (s *Space) row(slot int32) []float32 {
 	at := int(slot) * s.Dims
@@ -324,9 +334,8 @@ func (s *Space) Similarity(i, j int) float32 {
 	return out[0]
 }
 
-// Similarities sets dst[t] to how alike samples i and others[t] are, for every t
-// of others, and to NaN where one of the two lacks the view. The value is that of
-// Similarity, whatever else is asked for beside it.
+// Similarities sets dst[t] to how alike samples i and others[t] are, for every t, and to NaN
+// where one of the two lacks the view. The values are those of Similarity.
 func (s *Space) Similarities(dst []float32, i int, others []int32) {
 	dst = dst[:len(others)]
 	if s.slot[i] < 0 {
@@ -343,7 +352,7 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 }
 
 // against sets dst[t] to how alike query and sample others[t] are, and to NaN where the
-// sample lacks the view; measured against the surroundings where there is a scale.
+// sample lacks the view. A scale other than 0 is the query's local scale.
 func (s *Space) against(dst, query []float32, scale float32, others []int32) {
 	var slots [256]int32
 	for len(others) > 0 {

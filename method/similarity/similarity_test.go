@@ -210,6 +210,19 @@ func TestOrder(t *testing.T) {
 	})
 }
 
+// sameMemory reports whether the rows of two spaces are the same ones.
+func sameMemory(a, b *similarity.Space) bool {
+	x, _ := a.Rows()
+	y, _ := b.Rows()
+	return &x[0] == &y[0]
+}
+
+// overwritten reports whether the rows of a space are those of its view.
+func overwritten(s *similarity.Space, v *view.View) bool {
+	rows, _ := s.Rows()
+	return &rows[0] == &v.Data[0]
+}
+
 // TestGather holds that a renumbered space is the one that the view gives in that
 // order, over the same rows in memory, and that the first one stays as it is.
 func TestGather(t *testing.T) {
@@ -225,7 +238,7 @@ func TestGather(t *testing.T) {
 			}
 			s, unchanged, want := newSpace(t, v, m, first), newSpace(t, v, m, first), newSpace(t, v, m, both)
 			got := s.Gather(then)
-			if &got.Data()[0] != &s.Data()[0] {
+			if !sameMemory(got, s) {
 				t.Fatal("the rows were copied")
 			}
 			for _, c := range []struct{ got, want *similarity.Space }{{got, want}, {s, unchanged}} {
@@ -239,8 +252,8 @@ func TestGather(t *testing.T) {
 					}
 				}
 				for i := range v.Samples {
-					if c.got.Has(i) != c.want.Has(i) || c.got.Slot(i) != c.want.Slot(i) {
-						t.Fatalf("sample %d has row %d, want %d", i, c.got.Slot(i), c.want.Slot(i))
+					if c.got.Has(i) != c.want.Has(i) {
+						t.Fatalf("sample %d has the view: %t, want %t", i, c.got.Has(i), c.want.Has(i))
 					}
 					for j := range v.Samples {
 						if x, y := c.got.Similarity(i, j), c.want.Similarity(i, j); !same(x, y) {
@@ -266,15 +279,19 @@ func TestSpace(t *testing.T) {
 		if s.Name != "v" || s.Samples != 30 || s.Dims != 4 || s.Count() != v.Count() || s.Zero != 0 || s.FirstZero != -1 || s.Metric() != m {
 			t.Errorf("%+v", s)
 		}
+		rows, index := s.Rows()
+		if len(index) != s.Count() {
+			t.Fatalf("%d rows, want %d", len(index), s.Count())
+		}
 		r := 0
 		for i := range v.Samples {
-			if s.Has(i) != v.Has(i) || s.Has(i) == (s.Slot(i) < 0) {
-				t.Fatalf("Has(%d) is %t, and its row is number %d", i, s.Has(i), s.Slot(i))
+			if s.Has(i) != v.Has(i) {
+				t.Fatalf("Has(%d) is %t", i, s.Has(i))
 			}
 			if !v.Has(i) {
 				continue
 			}
-			if s.Sample(r) != i || len(s.Row(r)) != 4 || &s.Row(r)[0] != &s.Data()[4*s.Slot(i)] {
+			if s.Sample(r) != i || len(s.Row(r)) != 4 || &s.Row(r)[0] != &rows[4*index[r]] {
 				t.Fatalf("row %d, of length %d, belongs to sample %d; want %d", r, len(s.Row(r)), s.Sample(r), i)
 			}
 			if (m == similarity.Cosine) == (&s.Row(r)[0] == &v.Row(i)[0]) {
@@ -282,8 +299,8 @@ func TestSpace(t *testing.T) {
 			}
 			r++
 		}
-		if m == similarity.Cosine && len(s.Data()) != 4*v.Count() {
-			t.Errorf("%d values for %d rows", len(s.Data()), v.Count())
+		if m == similarity.Cosine && len(rows) != 4*v.Count() {
+			t.Errorf("%d values for %d rows", len(rows), v.Count())
 		}
 	})
 }
@@ -301,7 +318,7 @@ func TestOverwrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Zero != copied.Zero || s.Count() != copied.Count() || &s.Data()[0] != &v.Data[0] {
+		if s.Zero != copied.Zero || s.Count() != copied.Count() || !overwritten(s, v) {
 			t.Fatalf("%d rows, %d of zeros; copied %d and %d", s.Count(), s.Zero, copied.Count(), copied.Zero)
 		}
 		for i := range s.Samples {
