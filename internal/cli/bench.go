@@ -16,7 +16,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/bench"
 	"github.com/mvclust/mvclust/internal/markdown"
-	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 func newBenchCommand() *cobra.Command {
@@ -155,7 +155,7 @@ func chosenSets[T any](all []T, name func(T) string, wanted []string) ([]T, erro
 
 // unknownSet is the error about a name that is none of the sets'.
 func unknownSet(name string, names []string) error {
-	return fmt.Errorf("there is no set %q%s; choose among %s", name, suggest.Among(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
+	return fmt.Errorf("there is no set %q%s; choose among %s", name, words.DidYouMean(name, names), strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
 }
 
 // command returns the words that the command was given, without a default and

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // The exit statuses.
@@ -108,7 +108,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef(cmd, "unknown command %q%s", args[0], suggest.Among(args[0], names))
+	return usagef(cmd, "unknown command %q%s", args[0], words.DidYouMean(args[0], names))
 }
 
 // say writes to standard error, whose own errors there is nobody to tell.

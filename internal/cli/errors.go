@@ -11,7 +11,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
-	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // usagef returns an error about the words of a command line.
@@ -28,7 +28,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		return usagef(cmd, "unknown flag --%s%s", name, suggest.Among("--"+name, names))
+		return usagef(cmd, "unknown flag --%s%s", name, words.DidYouMean("--"+name, names))
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef(cmd, "--%s needs a value", bare.GetFlag().Name)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
-	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/posterior"
 )
@@ -105,7 +105,7 @@ func sampleOf(m *mvclust.Model, path, id string) (int, error) {
 	if m.IDs == nil {
 		return 0, fmt.Errorf("%s: there is no sample %q; its samples have no ids, so name a row from 0 to %d", path, id, m.Samples()-1)
 	}
-	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, suggest.Among(id, m.IDs))
+	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, words.DidYouMean(id, m.IDs))
 }
 
 // page is a text of aligned lines. What comes from files makes no lines of its own.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/internal/suggest"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Apply sets what an assignment "NAME=VALUE" says. The error names the assignment
@@ -31,7 +31,7 @@ func Apply(o *mvclust.Options, assignment string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("--param %s: there is no such setting%s; see mvclust fit --help", name, suggest.Among(name, names))
+	return fmt.Errorf("--param %s: there is no such setting%s; see mvclust fit --help", name, words.DidYouMean(name, names))
 }
 
 // Help describes every setting, two lines for each.

@@ -1,16 +1,15 @@
-// Package suggest finds the word that was meant.
-package suggest
+package words
 
 import "strings"
 
-// Among returns " (did you mean ...?)" with the choice nearest to word, or nothing
+// DidYouMean returns " (did you mean ...?)" with the choice nearest to word, or nothing
 // where none is near. Capitals count as small letters.
-func Among(word string, choices []string) string {
+func DidYouMean(word string, choices []string) string {
 	word = strings.ToLower(word)
 	best, least := "", 3
 	for _, choice := range choices {
 		c := strings.ToLower(choice)
-		d := max(len(word)-len(c), len(c)-len(word)) // at least
+		d := max(len(word)-len(c), len(c)-len(word)) // the distance is at least this
 		if d < least {
 			d = distance(word, c)
 		}
