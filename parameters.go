@@ -27,7 +27,7 @@ func (o *Options) parameters() []option.Parameter {
 		{
 			Field: "Scale", Name: "scale", Value: option.OneOf(&o.Scale),
 			Equation: "not in the paper",
-			Meaning:  "minmax maps every feature of a view to [0, 1]; mixed joins three readings of a row: as it is, under minmax, and with features of equal variance; the automatic preset takes mixed for none where the metric is cosine",
+			Meaning:  "minmax maps every feature of a view to [0, 1]; mixed joins three versions of a row: as it is, under minmax, and with features of equal variance; the automatic preset takes mixed for none where the metric is cosine",
 		},
 		{
 			Field: "Local", Name: "local", Value: option.On(&o.Local), PaperOnly: true,

@@ -110,8 +110,8 @@ func (p *plan) metrics() error {
 	return nil
 }
 
-// scale returns how the features of view m are scaled: the readings of Mixed are made for
-// the cosine.
+// scale returns how the features of view m are scaled: Mixed is made for the
+// cosine.
 func (p *plan) scale(m int) view.Scale {
 	if p.Scale == view.Mixed && p.Metrics[m] != similarity.Cosine {
 		return view.NoScale

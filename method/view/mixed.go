@@ -51,7 +51,7 @@ func (s *Scaler) moments(v *View, present []int) {
 // drawn is how many random rows, compared each with each, tell the spread of a cosine.
 const drawn = 128
 
-// weigh finds the weights of the readings.
+// weigh finds the weights of the three versions of a row.
 func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
 	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
@@ -95,8 +95,8 @@ const least = 1e-14
 // middle is how near the mean, in standard deviations, 32-bit features may be by rounding.
 const middle = 1e-6
 
-// join sets to to the readings of row, one after the other, each of a length that is
-// its weight, or of zeros.
+// join writes the three versions of row into to, one after the other, each with its
+// weight as its length, or all zeros.
 func (s *Scaler) join(to []float64, row []float32) {
 	d := len(row)
 	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:]

@@ -18,10 +18,10 @@ const (
 	// MinMax maps every feature to [0, 1], from its least to its largest value
 	// over the samples that have the view. A constant feature becomes 0.
 	MinMax
-	// Mixed joins three readings of every row, each of unit length: the row as it is,
+	// Mixed joins three versions of every row, each of unit length: the row as it is,
 	// under MinMax, and with every feature brought to mean 0 and variance 1. The cosine
 	// of two such rows is the sum of the three cosines, each in units of its spread over
-	// random pairs, up to a constant factor: no reading is taken on trust.
+	// random pairs, up to a constant factor.
 	Mixed
 )
 
@@ -59,7 +59,7 @@ type Scaler struct {
 	// feature is constant; under Mixed alone, as Weights.
 	Mean    []float64 `json:"mean,omitempty"`
 	Inverse []float64 `json:"inverse,omitempty"`
-	// Weights are the lengths that the three readings of a row get, each 1 over the root
+	// Weights are the lengths of the three versions of a row, each 1 over the root
 	// of the standard deviation of its cosines.
 	Weights [3]float64 `json:"weights"`
 }
