@@ -12,7 +12,7 @@ import (
 	"github.com/mvclust/mvclust/method/probability"
 )
 
-// figure is a plain SVG drawing that follows the page's style sheet.
+// figure is an SVG drawing, styled by the page's style sheet.
 type figure struct {
 	strings.Builder
 	width, height            float64
@@ -20,11 +20,11 @@ type figure struct {
 	x, y                     axis
 }
 
-// axis maps values to shares of the plot.
+// axis maps values to [0, 1], linearly or by their logarithm.
 type axis struct {
 	low, high float64
 	log       bool
-	whole     bool // only whole numbers mean something
+	whole     bool // ticks are whole numbers
 }
 
 func (a axis) at(v float64) float64 {
@@ -34,7 +34,7 @@ func (a axis) at(v float64) float64 {
 	return (v - a.low) / (a.high - a.low)
 }
 
-// newAxis spans values, with room where they are all one.
+// newAxis spans low to high, or a range around them where they are equal.
 func newAxis(low, high float64, log bool) axis {
 	if !(high > low) {
 		if log {
@@ -46,12 +46,12 @@ func newAxis(low, high float64, log bool) axis {
 	return axis{low: low, high: high, log: log}
 }
 
-// newFigure begins a figure whose title and description are read out.
+// newFigure begins a figure with a title and a description for screen readers.
 func newFigure(title, description string, width, height float64, x, y axis) *figure {
 	f := &figure{width: width, height: height, left: 46, right: 12, top: 10, bottom: 38, x: x, y: y}
 	class := "chart"
 	if width > 500 {
-		class = "chart wide" // fills the page, so that its text is scaled by other factors
+		class = "chart wide" // fills the page; the style sheet scales its text
 	}
 	f.writef(`<svg class="`+class+`" role="img" viewBox="0 0 %s %s"><title>%s</title><desc>%s</desc>`,
 		num(width), num(height), html.EscapeString(title), html.EscapeString(description))
@@ -60,7 +60,7 @@ func newFigure(title, description string, width, height float64, x, y axis) *fig
 
 func (f *figure) writef(format string, a ...any) { fmt.Fprintf(&f.Builder, format, a...) }
 
-// px and py place values on the drawing.
+// px and py return the coordinates of values.
 func (f *figure) px(v float64) float64 {
 	return f.left + (f.width-f.left-f.right)*f.x.at(v)
 }
@@ -84,7 +84,7 @@ func (f *figure) axes(x, y string) {
 	f.writef(`<text class="name" text-anchor="middle" transform="translate(11 %s) rotate(-90)">%s</text>`, num((f.top+base)/2), html.EscapeString(y))
 }
 
-// ticks returns about so many round values within the axis.
+// ticks returns about as many round values as asked for.
 func (a axis) ticks(about int) []float64 {
 	var out []float64
 	if a.log {
@@ -126,7 +126,7 @@ func (f *figure) line(class string, xs, ys []float64) {
 	f.WriteString(`"/>`)
 }
 
-// bar draws a bar from the base line up, with words for who points at it.
+// bar draws a bar from the base line up, with a tooltip.
 func (f *figure) bar(class string, from, to, value float64, words string) {
 	x, y := f.px(from), f.py(value)
 	gap := min(12, 0.15*(f.px(to)-x))
@@ -139,10 +139,10 @@ func (f *figure) done() template.HTML {
 	return template.HTML(f.String()) //nolint:gosec // all text in it was escaped
 }
 
-// num writes a coordinate.
+// num formats a coordinate.
 func num(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
-// tick writes a value at an axis.
+// tick formats a value at an axis.
 func tick(v float64) string {
 	switch a := math.Abs(v); {
 	case a < 1e-12:
@@ -158,7 +158,7 @@ func tick(v float64) string {
 	}
 }
 
-// sizesChart shows the sizes of the clusters.
+// sizesChart draws the sizes of the clusters.
 func (r *Report) sizesChart() template.HTML {
 	n := len(r.Sizes)
 	f := newFigure("Sizes of the clusters", fmt.Sprintf("%s, from %s down to %s.", count(r.Number, "cluster"), count(r.Sizes[0], "sample"), count(r.Sizes[n-1], "sample")),
@@ -170,13 +170,13 @@ func (r *Report) sizesChart() template.HTML {
 	return f.done()
 }
 
-// shown is the part of a histogram that a figure shows: without the first few in a
-// thousand, which may lie far off.
+// shown is the part of a histogram that a figure shows: all but the lowest 0.2% of the
+// pairs, which may lie far off.
 type shown struct {
-	from int // the first step
+	from int // the first bin
 	left int // pairs below it
-	most int
-	all  int
+	most int // pairs in the largest bin
+	all  int // pairs
 }
 
 func (v *View) shown() shown {
@@ -195,13 +195,13 @@ func (v *View) shown() shown {
 	return s
 }
 
-// edge returns the similarity at which step k of the histogram begins.
+// edge returns the similarity at which bin k of the histogram begins.
 func edge(v *View, k int) float64 {
 	h := &v.Similarities
 	return h.Low + (h.High-h.Low)*float64(k)/float64(len(h.Count))
 }
 
-// functionChart shows the probability function of a view over the histogram of its
+// functionChart draws the probability function of a view over the histogram of its
 // similarities.
 func (r *Report) functionChart(v *View) template.HTML {
 	s := v.shown()
@@ -242,22 +242,22 @@ type step struct {
 	P        string
 }
 
-// steps lists what the figure of a function shows.
+// steps lists the bins of the figure of a function.
 func (v *View) steps() []step {
 	s := v.shown()
 	var out []step
 	for k := s.from; k < len(v.Similarities.Count) && s.all > 0; k++ {
 		from, to := edge(v, k), edge(v, k+1)
 		if to <= from && k > s.from {
-			break // all are alike
+			break // all similarities are equal
 		}
 		out = append(out, step{tick(from), tick(to), v.Similarities.Count[k], fmt.Sprintf("%.3f", v.Function.At((from+to)/2))})
 	}
 	return out
 }
 
-// curveChart shows the loss and its terms by epoch, each as a share of what it began with:
-// they differ in size by far.
+// curveChart draws the loss and its terms by epoch. Each is divided by its first value,
+// since they differ by orders of magnitude.
 func (r *Report) curveChart() template.HTML {
 	curve, kept := r.Learning.Curve, r.Learning.Kept
 	epochs := make([]float64, len(curve))
@@ -293,7 +293,7 @@ func (r *Report) curveChart() template.HTML {
 	return f.done()
 }
 
-// choiceChart shows the partitions that were tried.
+// choiceChart draws the scores of the partitions that were tried.
 func (r *Report) choiceChart() template.HTML {
 	low, high, top := math.Inf(1), 0.0, 0.0
 	for _, c := range r.Choice.Tried {

@@ -5,13 +5,10 @@ import (
 	"crypto/sha256"
 	_ "embed" // the parts of the page
 	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
-	"slices"
 	"sort"
 	"strconv"
 
@@ -28,22 +25,22 @@ var pageCSS string
 //go:embed page/page.js
 var pageJS string
 
-// WriteHTML writes the page. Nothing that it shows, whatever ids, names and classes hold,
-// can act in it as markup or as a script: the page's own script is the only one that it
-// allows, and it allows no connection. The error is that of w.
+// WriteHTML writes the page. Ids, names and classes are shown as text, whatever they hold. A
+// content security policy forbids every script but the page's own, and every connection. It
+// returns the error of w.
 func (r *Report) WriteHTML(w io.Writer) error {
 	t, err := template.New("report").Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("the page cannot be laid out: %w", err)
 	}
-	data, places, err := r.data()
+	data, entries, err := r.data()
 	if err != nil {
 		return fmt.Errorf("the map cannot be written: %w", err)
 	}
 	digest := sha256.Sum256([]byte(pageJS))
 	b := bufio.NewWriterSize(w, 1<<16)
 	p := &page{
-		Report: r, Version: mvclust.Version, places: places,
+		Report: r, Version: mvclust.Version, entries: entries,
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data), //nolint:gosec // our own, and JSON without < and >
 		Digest: "sha256-" + base64.StdEncoding.EncodeToString(digest[:]),
 	}
@@ -53,7 +50,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return b.Flush()
 }
 
-// page is what the template sees.
+// page is the data of the template.
 type page struct {
 	*Report
 	Version string
@@ -61,101 +58,10 @@ type page struct {
 	JS      template.JS
 	Data    template.JS
 	Digest  string
-	places  map[int]int // sample -> its place among those that the script knows
+	entries *entries
 }
 
-// pageData is what the script sees. Lists of numbers are little-endian, in base64.
-type pageData struct {
-	Drawn   int               `json:"drawn"`
-	Height  float64           `json:"height"`
-	Places  []byte            `json:"places"`  // uint16 x, y of every point
-	Labels  []byte            `json:"labels"`  // uint32 of every sample below
-	Sure    []byte            `json:"sure"`    // uint8, confidence x 255, of every point
-	Near    []byte            `json:"near"`    // uint32 x 5, places among the samples below
-	Odds    []byte            `json:"odds"`    // uint8 x 5, probabilities x 255; 0 for none
-	Present []byte            `json:"present"` // a bit of every view, eight views' bytes of all points after another; empty where all have all
-	IDs     []string          `json:"ids"`     // of the points, and then of other samples
-	Rows    []byte            `json:"rows"`    // uint32, in place of ids
-	Views   []string          `json:"views"`
-	Colours []int             `json:"colours"` // of the first clusters
-	Sizes   []int             `json:"sizes"`
-	Singles int               `json:"singles"` // the first cluster of a single sample
-	Thumbs  map[string]string `json:"thumbs"`  // by place
-}
-
-// data returns the JSON for the script, and where it has which sample.
-func (r *Report) data() ([]byte, map[int]int, error) {
-	m := r.Map
-	d := pageData{Drawn: len(m.Samples), Height: m.Height, Colours: m.Colours, Sizes: r.Sizes, Singles: r.Number - r.Singles}
-	samples := slices.Clone(m.Samples)
-	place := make(map[int]int, len(samples))
-	for k, i := range samples {
-		place[i] = k
-	}
-	placeOf := func(i int) int {
-		k, ok := place[i]
-		if !ok {
-			k = len(samples)
-			place[i] = k
-			samples = append(samples, i)
-		}
-		return k
-	}
-	le := binary.LittleEndian
-	scale := 65535 / max(1, m.Height)
-	for k, i := range m.Samples {
-		d.Places = le.AppendUint16(le.AppendUint16(d.Places, uint16(float64(m.X[k])*scale)), uint16(float64(m.Y[k])*scale))
-		d.Sure = append(d.Sure, share(r.confidence[i]))
-		for e := range shownNeighbours {
-			to, p := 0, uint8(0)
-			if e < len(m.Near[k]) {
-				to, p = placeOf(m.Near[k][e].Sample), max(1, share(float64(m.Near[k][e].Probability)))
-			}
-			d.Near, d.Odds = le.AppendUint32(d.Near, uint32(to)), append(d.Odds, p)
-		}
-	}
-	// Members that the tables name can be looked for as well.
-	for _, c := range r.Clusters {
-		for _, i := range slices.Concat(c.Central, c.Uncertain) {
-			placeOf(i)
-		}
-	}
-	for _, i := range samples {
-		d.Labels = le.AppendUint32(d.Labels, uint32(r.labels[i]))
-		if r.ids == nil {
-			d.Rows = le.AppendUint32(d.Rows, uint32(i))
-		} else {
-			d.IDs = append(d.IDs, r.ids[i])
-		}
-	}
-	if slices.ContainsFunc(m.present, func(p []bool) bool { return p != nil }) {
-		n := len(m.Samples)
-		d.Present = make([]byte, n*((len(m.present)+7)/8))
-		for v, present := range m.present {
-			for k, i := range m.Samples {
-				if present == nil || present[i] {
-					d.Present[v/8*n+k] |= 1 << (v % 8)
-				}
-			}
-		}
-	}
-	for _, v := range r.Views {
-		d.Views = append(d.Views, v.Name)
-	}
-	if len(r.thumbs) > 0 {
-		d.Thumbs = make(map[string]string, len(r.thumbs))
-		for i, uri := range r.thumbs {
-			d.Thumbs[strconv.Itoa(placeOf(i))] = uri
-		}
-	}
-	text, err := json.Marshal(d)
-	return text, place, err
-}
-
-// share writes a number from 0 to 1 in a byte.
-func share(x float64) uint8 { return uint8(math.Round(255 * min(1, max(0, x)))) }
-
-// Lead is the sentence beneath the title.
+// Lead returns the sentence beneath the title.
 func (p *page) Lead() string {
 	s := fmt.Sprintf("%s in %s", count(p.Number, "cluster"), count(p.Samples, "sample"))
 	if n := len(p.Views); n > 0 {
@@ -164,28 +70,28 @@ func (p *page) Lead() string {
 	return s + "."
 }
 
-// Tile is a number that matters.
+// tile is a figure with its name and an explanation.
 type tile struct{ Name, Value, Words string }
 
-// Tiles are the numbers at the top.
+// Tiles returns the key figures at the top.
 func (p *page) Tiles() []tile {
 	out := []tile{
 		{"Samples", grouped(p.Samples), ""},
 		{"Clusters", grouped(p.Number), fmt.Sprintf("the largest has %s", count(p.Sizes[0], "sample"))},
-		{"Confidence", percent(p.Mean), "on the mean"},
+		{"Confidence", percent(p.Mean), "on average"},
 	}
 	if p.Singles > 0 {
-		out = append(out, tile{"Alone", grouped(p.Singles), "samples that are clusters by themselves"})
+		out = append(out, tile{"Alone", grouped(p.Singles), "clusters of a single sample"})
 	}
 	if p.Truth != nil {
 		s := &p.Truth.Scores
 		out = append(out, tile{"ARI", percent(s.ARI), "agreement with the known classes"},
-			tile{"NMI", percent(s.NMI), "information shared with them"})
+			tile{"NMI", percent(s.NMI), "mutual information with them"})
 	}
 	return out
 }
 
-// Scores are all scores.
+// Scores returns all scores.
 func (p *page) Scores() []tile {
 	s := &p.Truth.Scores
 	return []tile{
@@ -198,7 +104,7 @@ func (p *page) Scores() []tile {
 
 func percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + "%" }
 
-// row is a cluster in the table.
+// row is a row of the table of clusters.
 type row struct {
 	explain.Cluster
 	Number     int
@@ -216,7 +122,7 @@ type row struct {
 
 type member struct {
 	ID    string
-	Place int // among the samples that the script knows
+	Place int // its entry in the script's data
 	Sure  string
 }
 
@@ -225,12 +131,12 @@ type pull struct {
 	Pull            string
 }
 
-// Rows are the clusters in the table.
+// Rows returns the rows of the table of clusters.
 func (p *page) Rows() []row {
 	members := func(list []int) []member {
 		out := make([]member, len(list))
 		for k, i := range list {
-			out[k] = member{p.id(i), p.places[i], percent(p.confidence[i])}
+			out[k] = member{p.id(i), p.entries.of[i], percent(p.confidence[i])}
 		}
 		return out
 	}
@@ -258,33 +164,33 @@ func (p *page) Rows() []row {
 	return out
 }
 
-// colour returns the number of a cluster's colour, which for one of the small ones is as
-// the script has it.
+// colour returns the number of a cluster's colour, by the same rule as the script.
 func (r *Report) colour(c int) int {
 	switch {
 	case c >= r.Number-r.Singles:
-		return colours // that of what is alone
+		return colours // for clusters of a single sample
 	case c < len(r.Map.Colours):
 		return r.Map.Colours[c]
 	}
 	return c % colours
 }
 
-// Rest is how many clusters are not in the table.
+// Rest returns how many clusters are not in the table.
 func (p *page) Rest() int { return p.Number - len(p.Clusters) }
 
-// IsLearned reports whether functions were learned step by step.
+// IsLearned reports whether the functions were learned in epochs.
 func (p *page) IsLearned() bool { return len(p.Learning.Curve) > 1 }
 
-// IsPosed reports whether the granularity was a choice among several.
-func (p *page) IsPosed() bool { return p.Choice != nil && len(p.Choice.Tried) > 1 }
+// IsChosen reports whether the granularity was chosen among several.
+func (p *page) IsChosen() bool { return p.Choice != nil && len(p.Choice.Tried) > 1 }
 
 // The figures.
+
 func (p *page) SizesChart() template.HTML  { return p.sizesChart() }
 func (p *page) CurveChart() template.HTML  { return p.curveChart() }
 func (p *page) ChoiceChart() template.HTML { return p.choiceChart() }
 
-// panel is a view with its figure.
+// panel shows a view and its probability function.
 type panel struct {
 	View
 	Chart   template.HTML
@@ -295,7 +201,7 @@ type panel struct {
 	Cut     string
 }
 
-// Panels are the views with their figures.
+// Panels returns a panel for each view.
 func (p *page) Panels() []panel {
 	out := make([]panel, len(p.Views))
 	for m := range p.Views {
@@ -311,13 +217,13 @@ func (p *page) Panels() []panel {
 	return out
 }
 
-// losses are a row of the table beneath the learning curve.
+// losses is a row of the table beneath the learning curve.
 type losses struct {
 	Epoch                           int
 	Total, Single, Cross, Constrain string
 }
 
-// Losses lists some epochs, evenly spaced, and the last.
+// Losses returns about 20 evenly spaced epochs and the last one.
 func (p *page) Losses() []losses {
 	curve := p.Learning.Curve
 	var out []losses
@@ -333,7 +239,7 @@ func (p *page) Losses() []losses {
 	return out
 }
 
-// confusion is the table of clusters and classes.
+// confusion is the table of clusters by class.
 type confusion struct {
 	Classes []string
 	Rows    []confusionRow
@@ -349,28 +255,28 @@ type confusionRow struct {
 
 type cell struct {
 	Count int
-	Heat  int // from 0 to 50, by the share of the cluster
+	Heat  int // from 0 to 50, half the percentage of the cluster
 }
 
 // mostRows bounds the rows of the confusion table.
 const mostRows = 100
 
-// Confusion is the table of clusters and classes, with the classes in the order of the
-// clusters that have most of them.
+// Confusion returns the table of clusters by class. The classes are ordered by the cluster
+// that has the most of their samples.
 func (p *page) Confusion() confusion {
 	t := p.Truth
 	rows := min(len(t.Counts), mostRows)
 	n := min(len(t.Classes), mostClasses)
-	order, home := make([]int, n), make([]int, n)
+	order, largest := make([]int, n), make([]int, n)
 	for k := range order {
 		order[k] = k
 		for c := range rows {
-			if t.Counts[c][k] > t.Counts[home[k]][k] {
-				home[k] = c
+			if t.Counts[c][k] > t.Counts[largest[k]][k] {
+				largest[k] = c
 			}
 		}
 	}
-	sort.SliceStable(order, func(a, b int) bool { return home[order[a]] < home[order[b]] })
+	sort.SliceStable(order, func(a, b int) bool { return largest[order[a]] < largest[order[b]] })
 	var out confusion
 	for _, k := range order {
 		out.Classes = append(out.Classes, t.Classes[k])
@@ -394,14 +300,14 @@ func (p *page) Confusion() confusion {
 	return out
 }
 
-// TooManyClasses reports whether the table has a column for those beyond.
+// TooManyClasses reports whether the table has a column for all further classes.
 func (p *page) TooManyClasses() bool { return len(p.Truth.Classes) > mostClasses }
 
-// MapWords says in words what the map shows.
+// MapWords returns the sentences above the map.
 func (p *page) MapWords() string {
-	s := fmt.Sprintf("Map of %s, coloured by cluster: samples that are linked lie together, and clusters that are far apart have hardly anything in common.", count(len(p.Map.Samples), "sample"))
+	s := fmt.Sprintf("Map of %s, coloured by cluster: linked samples lie close together, and clusters far apart have few links.", count(len(p.Map.Samples), "sample"))
 	if len(p.Map.Samples) < p.Samples {
-		s += fmt.Sprintf(" It shows %s of %s samples, drawn from every cluster in proportion.", grouped(len(p.Map.Samples)), grouped(p.Samples))
+		s += fmt.Sprintf(" It shows %s of %s samples, drawn from the clusters in proportion to their sizes.", grouped(len(p.Map.Samples)), grouped(p.Samples))
 	}
 	return s
 }

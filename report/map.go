@@ -9,33 +9,33 @@ import (
 	"github.com/mvclust/mvclust/internal/layout"
 )
 
-// Map is the picture of the samples.
+// Map places samples in the plane, so that linked samples lie together.
 type Map struct {
-	// Samples are those that are drawn, ascending: all, or 20,000 of them, in
-	// proportion from every cluster.
+	// Samples are the samples on the map, ascending: all, or 20,000 of them, drawn from
+	// the clusters in proportion to their sizes.
 	Samples []int `json:"samples"`
-	// X and Y are their places: X from 0 to 1, Y from 0 to Height.
+	// X and Y are their coordinates: X from 0 to 1, Y from 0 to Height.
 	X      []float32 `json:"x"`
 	Y      []float32 `json:"y"`
 	Height float64   `json:"height"`
-	// Colours holds, for each of the described clusters, the number of its colour, such
-	// that clusters that lie together differ, as far as colours go.
+	// Colours holds, for each of Report.Clusters, the number of its colour, from 0 to 7.
+	// Clusters close to each other have different colours where possible.
 	Colours []int `json:"colours"`
-	// Near holds, for each of Samples, the neighbours with the largest probabilities, the
-	// largest first.
+	// Near holds, for each of Samples, its most probable neighbours, at most 5, by falling
+	// probability.
 	Near [][]Neighbour `json:"neighbours"`
 
-	present [][]bool // by view, or nil where all have it
+	present [][]bool // by view; nil where no sample lacks it
 }
 
-// Neighbour is a neighbour of a sample.
+// Neighbour is a neighbour of a sample and the probability of their link.
 type Neighbour struct {
 	Sample      int     `json:"sample"`
 	Probability float32 `json:"probability"`
 }
 
 const (
-	// shownNeighbours is how many neighbours of a sample are told.
+	// shownNeighbours is how many neighbours of a sample the page shows.
 	shownNeighbours = 5
 	// colours is how many colours there are.
 	colours = 8
@@ -49,11 +49,11 @@ func newMap(drawn *layout.Map, result *mvclust.Result, views []*mvclust.View) *M
 	for _, v := range views {
 		m.present = append(m.present, v.Present)
 	}
-	m.Colours = m.paint(result.Labels, min(len(result.Sizes), MostClusters))
+	m.Colours = m.paint(result.Labels, min(len(result.Sizes), maxClusters))
 	return m
 }
 
-// near returns the nearest neighbours of sample i.
+// near returns the most probable neighbours of sample i.
 func near(result *mvclust.Result, i int) []Neighbour {
 	index, weight := result.Graph.Of(i)
 	all := make([]Neighbour, 0, len(index))
@@ -68,30 +68,30 @@ func near(result *mvclust.Result, i int) []Neighbour {
 	return slices.Clone(all[:min(len(all), shownNeighbours)])
 }
 
-// paint chooses the colours of the first clusters: one after another, each takes the
-// colour of which the clusters painted before lie farthest.
+// paint chooses the colours of the first clusters. One after another, each cluster takes the
+// colour whose clusters lie farthest from it.
 func (m *Map) paint(labels []int, clusters int) []int {
-	xs, ys, count := make([]float64, clusters), make([]float64, clusters), make([]float64, clusters)
+	xs, ys, points := make([]float64, clusters), make([]float64, clusters), make([]float64, clusters)
 	for k, i := range m.Samples {
 		if c := labels[i]; c < clusters {
 			xs[c] += float64(m.X[k])
 			ys[c] += float64(m.Y[k])
-			count[c]++
+			points[c]++
 		}
 	}
 	out := make([]int, clusters)
 	var used [colours]int
 	for c := range out {
-		xs[c] /= max(1, count[c])
-		ys[c] /= max(1, count[c])
-		var crowd [colours]float64 // what of each colour is close
+		xs[c] /= max(1, points[c])
+		ys[c] /= max(1, points[c])
+		var crowd [colours]float64 // how close the clusters of each colour are
 		for b := range c {
 			d := math.Hypot(xs[c]-xs[b], ys[c]-ys[b])
 			crowd[out[b]] += math.Exp(-d * math.Sqrt(float64(clusters)) * 3)
 		}
 		best := 0
 		for k := range crowd {
-			// The shares of the colours are kept alike by a little.
+			// Among colours alike in that, the one that is used least.
 			if crowd[k]+1e-3*float64(used[k]) < crowd[best]+1e-3*float64(used[best]) {
 				best = k
 			}

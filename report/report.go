@@ -1,8 +1,7 @@
-// Package report shows a clustering to people: one page of HTML that holds all it
-// needs and opens without a network.
+// Package report shows a clustering on a page of HTML: a map of the samples, a table of the
+// clusters, and what each view contributed. The page is one file and opens offline.
 //
-// New works out what is to be shown, as numbers that can be had as JSON too, and
-// Report.WriteHTML writes the page.
+// New computes the numbers, which also marshal to JSON. Report.WriteHTML writes the page.
 package report
 
 import (
@@ -19,39 +18,40 @@ import (
 	"github.com/mvclust/mvclust/score"
 )
 
-// Options say what is known beside the result. The zero value needs nothing.
+// Options say what the report shows beside the result. The zero value is valid.
 type Options struct {
-	// Title heads the page. Empty stands for "Clusters".
+	// Title is the heading of the page; empty means "Clusters".
 	Title string
-	// Views are those that were clustered: their names, dimensions and who has them are
-	// shown. Their Data is not read. nil leaves that out.
+	// Views are the views that were clustered. The report shows their names and dimensions
+	// and which samples have them; Data is not read. If nil, these are left out.
 	Views []*mvclust.View
-	// IDs holds the id of every sample; nil stands for their numbers.
+	// IDs holds the id of every sample. If nil, samples are called by their numbers.
 	IDs []string
-	// Truth holds the known class of every sample, an index into Classes; nil for none.
+	// Truth holds the known class of every sample, as an index into Classes. If nil, the
+	// report has no scores.
 	Truth []int
-	// Classes are the names of the classes.
+	// Classes holds the names of the classes.
 	Classes []string
-	// Pictures, if not nil, is asked for the pictures of some samples.
+	// Pictures, if not nil, supplies pictures that the page shows in place of ids.
 	Pictures Pictures
-	// Facts are shown beneath the title: what was read, when, and so on.
+	// Facts are shown beneath the title, for example the names of the files.
 	Facts []Fact
-	// Notes are sentences that the reader should know.
+	// Notes are sentences that the page lists under "Worth knowing".
 	Notes []string
-	// Threads bounds the goroutines that compute at a time; 0 stands for GOMAXPROCS. It
-	// does not change the report.
+	// Threads bounds the goroutines that compute at a time; 0 means GOMAXPROCS. It does
+	// not change the report.
 	Threads int
-	// Progress, if not nil, is called with how many of how many steps are done.
+	// Progress, if not nil, is called with the number of steps done and in all.
 	Progress func(done, total int)
 }
 
-// Fact is something to be said in a few words.
+// Fact is a name and a value, such as a setting.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Report is what a page shows. Samples are numbered as in the result.
+// Report holds the numbers that a page shows. Samples are numbered as in the result.
 type Report struct {
 	Title    string   `json:"title"`
 	Preset   string   `json:"preset"`
@@ -62,7 +62,7 @@ type Report struct {
 	Pairs    int      `json:"pairs"`
 	Edges    int      `json:"edges"`
 	Facts    []Fact   `json:"facts"`
-	Settings []Fact   `json:"settings"`
+	Settings []Fact   `json:"settings"` // of the method
 	Notes    []string `json:"notes"`
 	Views    []View   `json:"views"`
 	Sizes    []int    `json:"sizes"` // of the largest clusters
@@ -70,41 +70,41 @@ type Report struct {
 	Choice   *Choice  `json:"choice,omitempty"`
 	Truth    *Truth   `json:"truth,omitempty"`
 	Map      *Map     `json:"map"`
-	// Clusters describes the largest clusters, MostClusters at most.
+	// Clusters describes the largest clusters, at most 1,000.
 	Clusters []explain.Cluster `json:"profile"`
 
 	ids        []string
 	confidence []float64
 	labels     []int
 	thumbs     map[int]string // sample -> picture, as a data URI
-	blamed     int            // the sample whose picture is named for all that cannot be shown
+	blamed     int            // the sample that the note on missing pictures names
 }
 
-// MostClusters is how many clusters are described: more than anybody looks at one by one.
-const MostClusters = 1000
+// maxClusters bounds the clusters that are described.
+const maxClusters = 1000
 
-// View is a view of the samples.
+// View describes one view.
 type View struct {
 	Name    string `json:"name"`
 	Metric  string `json:"metric"`
-	Dims    int    `json:"dims"`    // 0 where it is not known
-	Present int    `json:"present"` // samples that have it, or -1 where it is not known
-	LeftOut bool   `json:"left_out"`
-	// Share is the view's share in the decisions, mvclust.Trace.Evidence.
+	Dims    int    `json:"dims"`     // 0 if not known
+	Present int    `json:"present"`  // samples that have it; -1 if not known
+	LeftOut bool   `json:"left_out"` // for agreeing with the others no more than noise
+	// Share is the view's share in the decisions: mvclust.Trace.Evidence.
 	Share float64 `json:"share"`
-	// Function is the learned probability function, and Similarities what it is a
-	// function of, among the training pairs.
+	// Function is the view's probability function, and Similarities the histogram of the
+	// similarities of the training pairs.
 	Function     probability.Function  `json:"function"`
 	Similarities probability.Histogram `json:"similarities"`
 }
 
-// Learning is how the functions were learned.
+// Learning is the learning curve.
 type Learning struct {
 	Curve []probability.Losses `json:"curve"` // before every epoch, and after the last
-	Kept  int                  `json:"kept"`  // the place in Curve of the least loss
+	Kept  int                  `json:"kept"`  // the index in Curve of the least loss
 }
 
-// Choice is how the granularity was chosen.
+// Choice lists the partitions that were tried. Tried[Chosen] is the result's.
 type Choice struct {
 	Tried  []selection.Candidate `json:"tried"`
 	Chosen int                   `json:"chosen"`
@@ -114,14 +114,14 @@ type Choice struct {
 type Truth struct {
 	Scores  score.Scores `json:"scores"`
 	Classes []string     `json:"classes"`
-	// Counts holds, for each of the described clusters, its members by class.
+	// Counts holds, for each of Report.Clusters, the number of its members in each class,
+	// for at most 200 classes.
 	Counts [][]int `json:"counts"`
 }
 
-// New works out what is to be shown of a result. The result must be of mvclust.Fit; it is
-// not changed. The same result and options give the same report, whatever the number of
-// threads. The errors are the context's own, those of Options.Pictures, and sentences about
-// options that do not fit the result.
+// New computes the report on a result of mvclust.Fit, which it does not change. The same
+// result and options give the same report for any number of threads. It returns the error of
+// ctx or of Options.Pictures, or an error where the options do not fit the result.
 func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, error) {
 	if err := opt.check(result); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 	r := &Report{
 		Title: opt.Title, Preset: set.Preset.String(), Samples: len(result.Labels), Number: len(result.Sizes),
 		Pairs: trace.Pairs, Edges: trace.Edges, Facts: opt.Facts, Settings: settings(set), Notes: opt.Notes,
-		Sizes: result.Sizes[:min(len(result.Sizes), MostClusters)],
+		Sizes: result.Sizes[:min(len(result.Sizes), maxClusters)],
 		ids:   opt.IDs, confidence: result.Confidence, labels: result.Labels,
 	}
 	if r.Title == "" {
@@ -151,7 +151,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 	}
 	var err error
 	r.Clusters, err = explain.Describe(ctx, result.Graph, result.Labels, result.Confidence, explain.DescribeSettings{
-		First: MostClusters, Resolution: set.Resolution, Clip: set.Partition.Clip,
+		First: maxClusters, Resolution: set.Resolution, Clip: set.Partition.Clip,
 	}, opt.Threads)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 	return r, nil
 }
 
-// check reports options that are not about the result.
+// check reports options that do not fit the result.
 func (o *Options) check(result *mvclust.Result) error {
 	if result == nil || result.Graph == nil || result.Functions == nil || len(result.Labels) == 0 {
 		return errors.New("there is no result to report on; pass what mvclust.Fit returns")
@@ -226,7 +226,7 @@ func settings(o *mvclust.Options) []Fact {
 	return facts
 }
 
-// views says what is known of each view.
+// views describes each view.
 func views(result *mvclust.Result, from []*mvclust.View) []View {
 	trace := &result.Trace
 	out := make([]View, len(result.Functions.ByView))

@@ -111,7 +111,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("the table of classes has %d samples", sum)
 	}
 	page := written(t, r)
-	for _, want := range []string{"Some things", "mind the gap", "somebody", "class a", "Against the known classes", "How fine?", "There is none: no epoch was learned"} {
+	for _, want := range []string{"Some things", "mind the gap", "somebody", "class a", "Against the known classes", "Choice of granularity", "None: the functions were not learned in epochs"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -127,7 +127,7 @@ func TestReport(t *testing.T) {
 func TestPaperPreset(t *testing.T) {
 	_, result := fitted(t, small, mvclust.Options{Preset: mvclust.Paper})
 	page := written(t, made(t, result, Options{}))
-	if !strings.Contains(page, "The loss falls from") || strings.Contains(page, "How fine?") {
+	if !strings.Contains(page, "The loss falls from") || strings.Contains(page, "Choice of granularity") {
 		t.Error("the page has no learning curve, or a choice that was not made")
 	}
 }
@@ -138,7 +138,7 @@ func TestLearner(t *testing.T) {
 		return &probability.Functions{ByView: []probability.Function{{X: []float64{-1, 1}, P: []float64{0, 1}}, {}}}, nil
 	}})
 	page := written(t, made(t, result, Options{}))
-	if !strings.Contains(page, "no epoch was learned") || !strings.Contains(page, "It has no pairs.") {
+	if !strings.Contains(page, "were not learned in epochs") || !strings.Contains(page, "No pairs to show.") {
 		t.Error("the page has a learning curve, or a function without points")
 	}
 }

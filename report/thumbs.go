@@ -16,25 +16,25 @@ import (
 	_ "golang.org/x/image/webp" // a format of pictures
 )
 
-// Pictures calls take for each of samples with the bytes of its picture, a file in the
-// format JPEG, PNG, WebP or GIF, or with why there is none, in any order. Its own error
-// ends the report.
+// Pictures supplies the pictures of samples. It calls take once for each of them, in any
+// order, with the bytes of a JPEG, PNG, WebP or GIF file, or with the reason why there is
+// none. If it returns an error, so does New.
 type Pictures func(ctx context.Context, samples []int, take func(sample int, file []byte, problem error)) error
 
 const (
-	// side is the most pixels of a side of a small picture.
+	// side is the largest width and height of a small picture, in pixels.
 	side = 72
-	// mostThumbs and mostThumbBytes bound the small pictures of a page.
+	// mostThumbs and mostThumbBytes bound the pictures on a page.
 	mostThumbs     = 1500
 	mostThumbBytes = 3 << 20
-	// mostSide and mostPixels bound the pictures that are taken apart: a small file may
-	// claim to hold a large one.
+	// mostSide and mostPixels bound the pictures that are decoded: a small file may claim
+	// to hold a huge picture.
 	mostSide   = 20_000
 	mostPixels = 50 << 20
 )
 
-// illustrate embeds small pictures of the samples that are shown, those that matter most
-// first. A picture that cannot be had is noted.
+// illustrate embeds pictures of the samples on the page. A picture that cannot be shown is
+// noted.
 func (r *Report) illustrate(ctx context.Context, pictures Pictures) error {
 	wanted := r.wanted()
 	found, total, missing := map[int]string{}, 0, 0
@@ -52,7 +52,7 @@ func (r *Report) illustrate(ctx context.Context, pictures Pictures) error {
 			uri, problem = shrink(file)
 		}
 		if problem != nil {
-			// The first by rank, so that it does not depend on the order they come in.
+			// The first of wanted, so that the note does not depend on the order of arrival.
 			if missing++; first == nil || place[sample] < place[r.blamed] {
 				first, r.blamed = problem, sample
 			}
@@ -76,7 +76,7 @@ func (r *Report) illustrate(ctx context.Context, pictures Pictures) error {
 }
 
 // wanted returns the samples whose pictures are shown: the listed members of the clusters,
-// the first ones of each before the second ones, and then what else is on the map.
+// the first of each before the second of each, and then samples on the map.
 func (r *Report) wanted() []int {
 	var out []int
 	seen := map[int]bool{}
@@ -101,7 +101,7 @@ func (r *Report) wanted() []int {
 			break
 		}
 	}
-	// Evenly spaced, as samples that follow each other may be alike.
+	// Evenly spaced, since consecutive samples may be alike.
 	n := len(r.Map.Samples)
 	step := max(1, n/max(1, mostThumbs-len(out)))
 	for k := 0; k < n; k += step {
@@ -110,7 +110,7 @@ func (r *Report) wanted() []int {
 	return out
 }
 
-// shrink returns a small picture as a data URI.
+// shrink scales a picture down and returns it as a data URI.
 func shrink(file []byte) (string, error) {
 	conf, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {

@@ -182,7 +182,7 @@ func TestKeyboard(t *testing.T) {
 	p.do(chromedp.SetValue(chromedp.CSS("#q"), evil), chromedp.Focus(chromedp.CSS("#q")), chromedp.KeyEvent("\r"))
 	p.wait("a hostile id is shown as it is", fmt.Sprintf(`document.querySelector("#tip b").textContent === %q`, evil))
 	p.do(chromedp.Click(chromedp.CSS("#table tbody tr:nth-child(2) .pick")))
-	p.wait("a cluster is lit", `document.getElementById("said").textContent.startsWith("Cluster 1 is lit")`)
+	p.wait("a cluster is highlighted", `document.getElementById("said").textContent.startsWith("Cluster 1 is highlighted")`)
 	p.do(chromedp.Click(chromedp.CSS("#legend button:nth-child(2)")))
 	p.wait("and no more", `document.getElementById("said").textContent === ""`)
 	p.quiet()

@@ -276,7 +276,7 @@
     redraw();
   }
 
-  // Lights a cluster, or none where it is lit already.
+  // Highlights a cluster, or none if it is highlighted already.
   function choose(c, go) {
     chosen = c === chosen && !go ? null : c;
     for (const b of document.querySelectorAll("#legend button")) b.setAttribute("aria-pressed", String(Number(b.dataset.cluster) === chosen && chosen !== null));
@@ -289,14 +289,14 @@
       l = Math.min(l, places[2 * i]); r = Math.max(r, places[2 * i]);
       t = Math.min(t, places[2 * i + 1]); b = Math.max(b, places[2 * i + 1]);
     }
-    say(`Cluster ${chosen} is lit: ${count} sample${count === 1 ? "" : "s"} on the map. Press Esc for all.`);
+    say(`Cluster ${chosen} is highlighted: ${count} sample${count === 1 ? "" : "s"} on the map. Press Esc for all.`);
     if (!count) return;
     const to = fitting(l, t, r, b, Math.min(width, height) * .3), k = Math.min(to.k, 14 * least);
     fly({ k, x: width / 2 - k * (l + r) / 2, y: height / 2 - k * (t + b) / 2 });
   }
 
   function show(i) {
-    if (i >= n) { choose(labels[i], true); say(`${id(i)} is not among the samples on the map; its cluster, ${labels[i]}, is lit.`); return; }
+    if (i >= n) { choose(labels[i], true); say(`${id(i)} is not among the samples on the map; its cluster, ${labels[i]}, is highlighted.`); return; }
     if (chosen !== null && chosen !== labels[i]) choose(chosen);
     const k = Math.max(view.k, 4 * least), to = { k, x: width / 2 - k * places[2 * i], y: height / 2 - k * places[2 * i + 1] };
     view = to;
@@ -380,9 +380,9 @@
       else if (name.includes(q)) { parts++; if (part < 0 || name.startsWith(q) && !id(part).toLowerCase().startsWith(q)) part = i; }
     }
     const found = exact >= 0 ? exact : part;
-    if (found < 0) { say(`No sample on this page has an id like “${$("q").value.trim()}”.`); return; }
+    if (found < 0) { say(`No sample on this page has an id that contains “${$("q").value.trim()}”.`); return; }
     show(found);
-    if (exact < 0 && parts > 1) say(`The first of ${parts} ids like that: ${$("said").textContent}`);
+    if (exact < 0 && parts > 1) say(`The first of ${parts} ids that contain it: ${$("said").textContent}`);
   });
 
   // Legend.
