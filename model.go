@@ -1,10 +1,12 @@
 package mvclust
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
@@ -209,7 +211,12 @@ func (m *Model) Validate() error {
 	if s.Neighbours < 1 || s.Candidates < 1 {
 		return fmt.Errorf("there are %d neighbours of %d candidates", s.Neighbours, s.Candidates)
 	}
-	if err := errors.Join(s.Posterior.Resolve(), s.Refinement.Resolve(), s.Partition.Resolve()); err != nil {
+	err = cmp.Or(
+		option.Within("Posterior", s.Posterior.Resolve()),
+		option.Within("Refinement", s.Refinement.Resolve()),
+		option.Within("Partition", s.Partition.Resolve()),
+	)
+	if err != nil {
 		return err
 	}
 	return m.Functions.Validate(len(m.Views))

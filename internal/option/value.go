@@ -190,10 +190,7 @@ func (c choice[T]) Set(text string) bool {
 }
 
 func (c choice[T]) Get() any {
-	name, err := (*c.field).MarshalText()
-	if err != nil {
-		return err.Error()
-	}
+	name, _ := (*c.field).MarshalText() // a resolved field has one
 	return string(name)
 }
 

@@ -23,7 +23,7 @@ var notSettings = map[string]string{
 	"Order":                 "a list of all samples",
 	"Consume":               "the command always consumes what it has read",
 	"Refinement.Neighbours": "K, which Fit sets",
-	"Partition.Resolution": "Resolution, which Fit sets",
+	"Partition.Resolution":  "Resolution, which Fit sets",
 	"Partition.Known":       "what follows from Constraints, which Fit sets",
 }
 
