@@ -145,5 +145,6 @@ type Progress struct {
 	Share float64
 }
 
-// OptionError says which option cannot be used and why.
+// OptionError says which option cannot be used, and why: Field is its path from Options, such
+// as "Neighbours" or "Partition.Clip", and Problem what is wrong and what to do about it.
 type OptionError = option.Error
