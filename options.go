@@ -5,7 +5,6 @@ import (
 
 	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/option"
-	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -61,8 +60,8 @@ type Options struct {
 	// it to package selection.
 	Partition partition.Settings
 	// Constraints are what is known of pairs of samples, by their numbers in the views.
-	// All are honoured, and those that contradict each other are a *constraint.Error.
-	Constraints constraint.Set
+	// All are honoured, and those that contradict each other are a *ConstraintError.
+	Constraints Constraints
 	// Seed decides all that is drawn at random.
 	Seed uint64
 	// Order decides ties and moves: it holds every sample once, the earlier

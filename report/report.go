@@ -90,7 +90,7 @@ type View struct {
 	Dims    int    `json:"dims"`     // 0 if not known
 	Present int    `json:"present"`  // samples that have it; -1 if not known
 	LeftOut bool   `json:"left_out"` // for agreeing with the others no more than noise
-	// Share is the view's share in the decisions: mvclust.Trace.Evidence.
+	// Share is the view's share in the decisions: mvclust.Trace.Shares.
 	Share float64 `json:"share"`
 	// Function is the view's probability function, and Similarities the histogram of the
 	// similarities of the training pairs.
@@ -238,8 +238,8 @@ func views(result *mvclust.Result, from []*mvclust.View) []View {
 		if m < len(result.Options.Metrics) {
 			v.Metric = result.Options.Metrics[m].String()
 		}
-		if m < len(trace.Evidence) {
-			v.Share = trace.Evidence[m]
+		if m < len(trace.Shares) {
+			v.Share = trace.Shares[m]
 		}
 		if m < len(trace.Similarities) {
 			v.Similarities = trace.Similarities[m]

@@ -78,7 +78,7 @@ type viewReport struct {
 	Candidates int    `json:"candidates"`
 	LeftOut    bool   `json:"left_out"` // for being at chance
 	Neighbours search `json:"neighbours"`
-	// Share is the view's share in the decisions, mvclust.Trace.Evidence.
+	// Share is the view's share in the decisions, mvclust.Trace.Shares.
 	Share float64 `json:"share"`
 }
 
@@ -208,7 +208,7 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
 			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
-			LeftOut: leftOut, Share: trace.Evidence[m],
+			LeftOut: leftOut, Share: trace.Shares[m],
 		})
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
 		if leftOut {

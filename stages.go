@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
-	"time"
 
-	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
@@ -24,125 +21,6 @@ import (
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
-
-// run is one call of Fit: what its stages share. A stage takes what it works on as
-// arguments, returns what it makes, and notes what it did in trace.
-//
-// The stages work on renumbered samples, so that every tie is broken by number and
-// Options.Order decides all ties. At first, number i is sample Order[i] of the views. Once the
-// neighbours are known, samples are numbered along a walk from neighbour to neighbour, which
-// keeps what is used together close in memory.
-type run struct {
-	ctx   context.Context
-	plan  *plan
-	costs costs
-	trace Trace
-}
-
-// newRun checks the views and plans the run.
-func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
-	if err := checkViews(views); err != nil {
-		return nil, err
-	}
-	dims, counts := make([]int, len(views)), make([]int, len(views))
-	for m, v := range views {
-		dims[m], counts[m] = v.Dims, v.Count()
-	}
-	plan, err := opt.plan(views[0].Samples, dims)
-	if err != nil {
-		return nil, err
-	}
-	if plan.Consume {
-		if err := checkConsume(views); err != nil {
-			return nil, err
-		}
-	}
-	if plan.Order == nil {
-		plan.Order = plan.random(orderStream).Perm(plan.samples)
-	}
-	return &run{ctx: ctx, plan: plan, costs: plan.costs(counts)}, nil
-}
-
-// checkViews reports views that cannot be clustered together.
-func checkViews(views []*View) error {
-	if len(views) == 0 {
-		return &InputError{Row: -1, Problem: "there is no view; pass at least one"}
-	}
-	for m, v := range views {
-		if v == nil {
-			return &InputError{Row: -1, Problem: fmt.Sprintf("view %d (counted from 0) is nil; leave it out", m)}
-		}
-	}
-	n := views[0].Samples
-	for _, v := range views {
-		if err := v.Validate(); err != nil {
-			return err
-		}
-		if v.Samples != n {
-			return &InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("%d samples where %s has %d; give every view one row per sample, in the same order", v.Samples, views[0].Name, n)}
-		}
-	}
-	if n < 3 {
-		return &InputError{Row: -1, Problem: fmt.Sprintf("there are too few samples to cluster, %d; give at least 3", n)}
-	}
-	return nil
-}
-
-// checkConsume reports views that cannot be consumed: two that share their values would be
-// scaled twice.
-func checkConsume(views []*View) error {
-	seen := map[*float32]bool{}
-	for _, v := range views {
-		if len(v.Data) == 0 {
-			continue
-		}
-		if seen[&v.Data[0]] {
-			return option.Errorf("Consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
-		}
-		seen[&v.Data[0]] = true
-	}
-	return nil
-}
-
-// Streams of random numbers, so that one stage's use does not shift another's.
-const (
-	orderStream = iota + 1
-	partitionStream
-)
-
-func (p *plan) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
-
-// step is a stage under way.
-type step struct {
-	run   *run
-	stage Stage
-	total int
-	start time.Time
-}
-
-// begin starts a stage of so much work.
-func (r *run) begin(stage Stage, total int) step {
-	s := step{r, stage, total, time.Now()}
-	s.done(0)
-	return s
-}
-
-// done reports how much of the stage is done.
-func (s step) done(done int) {
-	if s.run.plan.Progress != nil {
-		s.run.plan.Progress(Progress{s.stage, done, s.total, s.run.costs.share(s.stage, done, s.total)})
-	}
-}
-
-// end notes the stage's time. It returns err, or else the context's error.
-func (s step) end(err error) error {
-	if err != nil {
-		return err
-	}
-	s.done(s.total)
-	s.run.trace.Stages = append(s.run.trace.Stages, Timing{s.stage, time.Since(s.start)})
-	return s.run.ctx.Err()
-}
 
 // prepare scales the features and makes a space of every view. Every sample must have a
 // row in one of the spaces.
@@ -374,7 +252,7 @@ func (r *run) fuse(views []*View, all *pairs, functions *probability.Functions) 
 	}
 	pairs, spaces := all.Set, all.spaces
 	samples, piece := pairs.Samples(), pairsAtOnce(pairs.Samples())
-	fused, shares := make([]float32, 0, pairs.Len()), newEvidence(len(views), pairs.Len())
+	fused, shares := make([]float32, 0, pairs.Len()), newViewShares(len(views), pairs.Len())
 	step := r.begin(StageFuse, pairs.Len())
 	for lo, hi := 0, 0; lo < samples; lo = hi {
 		for hi = lo + 1; hi < samples && pairs.Partners.Offsets[hi]-pairs.Partners.Offsets[lo] < piece; {
@@ -394,7 +272,7 @@ func (r *run) fuse(views []*View, all *pairs, functions *probability.Functions) 
 		fused = append(fused, p...)
 		step.done(len(fused))
 	}
-	r.trace.Evidence = shares.shares()
+	r.trace.Shares = shares.shares()
 	r.release(views)
 	g, err := graph.FromPairs(r.ctx, pairs, fused, r.plan.Threads)
 	return g, step.end(err)
@@ -476,35 +354,39 @@ func (r *run) partition(refined *graph.Graph, known *constraint.Known) (*partiti
 	return found, step.end(err)
 }
 
-// result numbers everything as the views do. All sums are formed before: what
-// they come to depends, in the last bit, on the order.
-func (r *run) result(order sparse.Permutation, found *clustering) (*Result, error) {
-	refined, err := found.refined.Renumber(r.ctx, order, r.plan.Threads)
-	if err != nil {
-		return nil, err
+// sharePairs is about how many pairs the views' shares rest on: more would change no
+// digit that anybody reads.
+const sharePairs = 1 << 20
+
+// viewShares sums up what the views say of evenly spaced pairs.
+type viewShares struct {
+	sums  []float64
+	every int
+}
+
+func newViewShares(views, pairs int) *viewShares {
+	return &viewShares{make([]float64, views), max(1, (pairs+sharePairs-1)/sharePairs)}
+}
+
+// add adds pairs, before which there were so many.
+func (e *viewShares) add(ctx context.Context, estimator *posterior.Estimator, similarities [][]float32, fused []float32, before, threads int) error {
+	first := (e.every - before%e.every) % e.every
+	sums, err := estimator.Evidence(ctx, similarities, fused, first, e.every, threads)
+	for m, x := range sums {
+		e.sums[m] += x
 	}
-	nearest := found.nearest
-	if nearest != nil {
-		if nearest, err = nearest.Renumber(r.ctx, order, found.granularity.Neighbours, r.plan.Threads); err != nil {
-			return nil, err
+	return err
+}
+
+func (e *viewShares) shares() []float64 {
+	all := 0.0
+	for _, x := range e.sums {
+		all += x
+	}
+	if all > 0 {
+		for m := range e.sums {
+			e.sums[m] /= all
 		}
 	}
-	result := &Result{
-		// Equally large clusters are numbered by their first sample in the views.
-		Labels:         partition.Number(sparse.Scatter(order, found.partition.Labels)),
-		Confidence:     sparse.Scatter(order, partition.Confidence(found.refined, found.partition.Labels)),
-		Granularity:    found.granularity,
-		Graph:          refined,
-		Neighbourhoods: nearest,
-		Options:        r.plan.Options,
-	}
-	result.Sizes = make([]int, 1+slices.Max(result.Labels))
-	for _, l := range result.Labels {
-		result.Sizes[l]++
-	}
-	result.Options.Refinement.Neighbours = max(1, found.granularity.Neighbours)
-	result.Options.Neighbours, result.Options.Resolution = found.granularity.Neighbours, found.granularity.Resolution
-	r.trace.Sweeps = found.partition.Sweeps
-	result.Trace = r.trace
-	return result, nil
+	return e.sums
 }

@@ -1,0 +1,230 @@
+package mvclust
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/sparse"
+)
+
+// Fit clusters the samples that views describe. All views must have the same
+// number of samples, at least three. The views are not changed, unless Options.Consume
+// allows it.
+//
+// The same views, options and seed give the same result for any number of threads. Views in
+// another order give the same result but for the rounding of sums over the views. There are
+// two exceptions: a fusion that depends on the order of the views, and a view so near to
+// chance that the samples drawn decide whether Auto leaves it out.
+//
+// The errors are *InputError for views that cannot be used, *OptionError for options,
+// *ConstraintError for constraints, whatever Options.Learner returns, and the context's own.
+// Fit returns within a second after ctx is done on up to some ten million pairs.
+func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
+	r, err := newRun(ctx, views, opt)
+	if err != nil {
+		return nil, err
+	}
+	constraints, err := opt.Constraints.Resolve(r.plan.samples)
+	if err != nil {
+		return nil, err
+	}
+	scalers, spaces, err := r.prepare(views)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := r.neighbours(spaces)
+	if err != nil {
+		return nil, err
+	}
+	spaces, lists, err = r.leaveOut(spaces, lists)
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := r.pairs(spaces, lists)
+	if err != nil {
+		return nil, err
+	}
+	functions, err := r.learn(pairs)
+	if err != nil {
+		return nil, err
+	}
+	order, scales := pairs.order, pairs.scales // the rest of pairs may be freed in fuse
+	fused, err := r.fuse(views, pairs, functions)
+	if err != nil {
+		return nil, err
+	}
+	constraints = constraints.Renumber(order)
+	if fused, err = constraints.Fix(ctx, fused, r.plan.Threads); err != nil {
+		return nil, err
+	}
+	found, err := r.cluster(fused, constraints)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.result(order, found)
+	if err != nil {
+		return nil, err
+	}
+	result.Functions, result.Scalers, result.LocalScales = functions, scalers, scales
+	if opt.Learner == nil {
+		result.Options.Learning = functions.Settings
+	}
+	return result, nil
+}
+
+// run is one call of Fit: what its stages share. A stage takes what it works on as
+// arguments, returns what it makes, and notes what it did in trace.
+//
+// The stages work on renumbered samples, so that every tie is broken by number and
+// Options.Order decides all ties. At first, number i is sample Order[i] of the views. Once the
+// neighbours are known, samples are numbered along a walk from neighbour to neighbour, which
+// keeps what is used together close in memory.
+type run struct {
+	ctx   context.Context
+	plan  *plan
+	costs costs
+	trace Trace
+}
+
+// newRun checks the views and plans the run.
+func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
+	if err := checkViews(views); err != nil {
+		return nil, err
+	}
+	dims, counts := make([]int, len(views)), make([]int, len(views))
+	for m, v := range views {
+		dims[m], counts[m] = v.Dims, v.Count()
+	}
+	plan, err := opt.plan(views[0].Samples, dims)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Consume {
+		if err := checkConsume(views); err != nil {
+			return nil, err
+		}
+	}
+	if plan.Order == nil {
+		plan.Order = plan.random(orderStream).Perm(plan.samples)
+	}
+	return &run{ctx: ctx, plan: plan, costs: plan.costs(counts)}, nil
+}
+
+// checkViews reports views that cannot be clustered together.
+func checkViews(views []*View) error {
+	if len(views) == 0 {
+		return &InputError{Row: -1, Problem: "there is no view; pass at least one"}
+	}
+	for m, v := range views {
+		if v == nil {
+			return &InputError{Row: -1, Problem: fmt.Sprintf("view %d (counted from 0) is nil; leave it out", m)}
+		}
+	}
+	n := views[0].Samples
+	for _, v := range views {
+		if err := v.Validate(); err != nil {
+			return err
+		}
+		if v.Samples != n {
+			return &InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("%d samples where %s has %d; give every view one row per sample, in the same order", v.Samples, views[0].Name, n)}
+		}
+	}
+	if n < 3 {
+		return &InputError{Row: -1, Problem: fmt.Sprintf("there are too few samples to cluster, %d; give at least 3", n)}
+	}
+	return nil
+}
+
+// checkConsume reports views that cannot be consumed: two that share their values would be
+// scaled twice.
+func checkConsume(views []*View) error {
+	seen := map[*float32]bool{}
+	for _, v := range views {
+		if len(v.Data) == 0 {
+			continue
+		}
+		if seen[&v.Data[0]] {
+			return option.Errorf("Consume", "two views have the same Data, which would be scaled twice; leave one of them out, or do not consume them")
+		}
+		seen[&v.Data[0]] = true
+	}
+	return nil
+}
+
+// Streams of random numbers, so that one stage's use does not shift another's.
+const (
+	orderStream = iota + 1
+	partitionStream
+)
+
+func (p *plan) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
+
+// step is a stage under way.
+type step struct {
+	run   *run
+	stage Stage
+	total int
+	start time.Time
+}
+
+// begin starts a stage of so much work.
+func (r *run) begin(stage Stage, total int) step {
+	s := step{r, stage, total, time.Now()}
+	s.done(0)
+	return s
+}
+
+// done reports how much of the stage is done.
+func (s step) done(done int) {
+	if s.run.plan.Progress != nil {
+		s.run.plan.Progress(Progress{s.stage, done, s.total, s.run.costs.share(s.stage, done, s.total)})
+	}
+}
+
+// end notes the stage's time. It returns err, or else the context's error.
+func (s step) end(err error) error {
+	if err != nil {
+		return err
+	}
+	s.done(s.total)
+	s.run.trace.Stages = append(s.run.trace.Stages, Timing{s.stage, time.Since(s.start)})
+	return s.run.ctx.Err()
+}
+
+// result numbers everything as the views do. All sums are formed before: what
+// they come to depends, in the last bit, on the order.
+func (r *run) result(order sparse.Permutation, found *clustering) (*Result, error) {
+	refined, err := found.refined.Renumber(r.ctx, order, r.plan.Threads)
+	if err != nil {
+		return nil, err
+	}
+	nearest := found.nearest
+	if nearest != nil {
+		if nearest, err = nearest.Renumber(r.ctx, order, found.granularity.Neighbours, r.plan.Threads); err != nil {
+			return nil, err
+		}
+	}
+	result := &Result{
+		// Equally large clusters are numbered by their first sample in the views.
+		Labels:         partition.Number(sparse.Scatter(order, found.partition.Labels)),
+		Confidence:     sparse.Scatter(order, partition.Confidence(found.refined, found.partition.Labels)),
+		Granularity:    found.granularity,
+		Graph:          refined,
+		Neighbourhoods: nearest,
+		Options:        r.plan.Options,
+	}
+	result.Sizes = make([]int, 1+slices.Max(result.Labels))
+	for _, l := range result.Labels {
+		result.Sizes[l]++
+	}
+	result.Options.Refinement.Neighbours = max(1, found.granularity.Neighbours)
+	result.Options.Neighbours, result.Options.Resolution = found.granularity.Neighbours, found.granularity.Resolution
+	r.trace.Sweeps = found.partition.Sweeps
+	result.Trace = r.trace
+	return result, nil
+}
