@@ -55,7 +55,7 @@ type Settings struct {
 // DefaultRecall is the recall that an approximate search reaches by default.
 const DefaultRecall = 0.97
 
-// Parameters describes the settings.
+// Parameters returns a description of every setting, with a pointer to its field in s.
 func (s *Settings) Parameters() []option.Parameter {
 	return []option.Parameter{
 		{

@@ -38,7 +38,7 @@ const (
 	DefaultClip   = 0.01
 )
 
-// Parameters describes the settings.
+// Parameters returns a description of every setting, with a pointer to its field in s.
 func (s *Settings) Parameters() []option.Parameter {
 	return []option.Parameter{
 		{

@@ -18,7 +18,7 @@ type Settings struct {
 // docs/method.md has the figures behind it.
 const DefaultClip = 0.02
 
-// Parameters describes the settings.
+// Parameters returns a description of every setting, with a pointer to its field in s.
 func (s *Settings) Parameters() []option.Parameter {
 	return []option.Parameter{
 		{

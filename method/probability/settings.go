@@ -81,7 +81,7 @@ const (
 	DefaultDecay    = 0.00005
 )
 
-// Parameters describes the settings.
+// Parameters returns a description of every setting, with a pointer to its field in s.
 func (s *Settings) Parameters() []option.Parameter {
 	return []option.Parameter{
 		{

@@ -31,7 +31,7 @@ type Settings struct {
 	Rounds int `json:"rounds"`
 }
 
-// Parameters describes the settings.
+// Parameters returns a description of every setting, with a pointer to its field in s.
 func (s *Settings) Parameters() []option.Parameter {
 	return []option.Parameter{
 		{
