@@ -39,7 +39,7 @@ func wantHonoured(t *testing.T, s constraint.Set, labels []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pair, broken := known.Broken(labels); broken {
+	if pair, broken := known.Violation(labels); broken {
 		t.Errorf("samples %v break a constraint", pair)
 	}
 }

@@ -178,11 +178,11 @@ func Example_stages() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	refined, _, err := refine.Graph(ctx, fused, refine.Settings{Neighbours: 50}, 0, nil)
+	refined, _, err := refine.Graph(ctx, fused, 50, refine.Settings{}, 0, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	found, err := partition.Find(ctx, refined, partition.Settings{}, rand.New(rand.NewPCG(1, 0)), nil)
+	found, err := partition.Find(ctx, refined, 0, nil, partition.Settings{}, rand.New(rand.NewPCG(1, 0)), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

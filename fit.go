@@ -58,8 +58,8 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	constraints = constraints.Renumber(order)
-	if fused, err = constraints.Fix(ctx, fused, r.plan.Threads); err != nil {
+	constraints = constraints.Gather(order)
+	if fused, err = constraints.Clamp(ctx, fused, r.plan.Threads); err != nil {
 		return nil, err
 	}
 	found, err := r.cluster(fused, constraints)
@@ -199,13 +199,13 @@ func (s step) end(err error) error {
 // result numbers everything as the views do. All sums are formed before: what
 // they come to depends, in the last bit, on the order.
 func (r *run) result(order sparse.Permutation, found *clustering) (*Result, error) {
-	refined, err := found.refined.Renumber(r.ctx, order, r.plan.Threads)
+	refined, err := found.refined.Scatter(r.ctx, order, r.plan.Threads)
 	if err != nil {
 		return nil, err
 	}
 	nearest := found.nearest
 	if nearest != nil {
-		if nearest, err = nearest.Renumber(r.ctx, order, found.granularity.Neighbours, r.plan.Threads); err != nil {
+		if nearest, err = nearest.First(found.granularity.Neighbours).Scatter(r.ctx, order, r.plan.Threads); err != nil {
 			return nil, err
 		}
 	}
@@ -222,7 +222,6 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 	for _, l := range result.Labels {
 		result.Sizes[l]++
 	}
-	result.Options.Refinement.Neighbours = max(1, found.granularity.Neighbours)
 	result.Options.Neighbours, result.Options.Resolution = found.granularity.Neighbours, found.granularity.Resolution
 	r.trace.Sweeps = found.partition.Sweeps
 	result.Trace = r.trace

@@ -260,14 +260,14 @@ func TestStages(t *testing.T) {
 	must(err)
 	for _, opt.Refinement = range []refine.Settings{
 		{WithoutPaths: true, WithoutCoNeighbours: true},
-		{Neighbours: 20, Rounds: 2},
+		{Rounds: 2},
 	} {
 		got := fit(t, set.Views, opt)
 		fused, err := graph.FromPairs(t.Context(), pairs, p, 1)
 		must(err)
-		refined, _, err := refine.Graph(t.Context(), fused, opt.Refinement, 1, nil)
+		refined, _, err := refine.Graph(t.Context(), fused, 20, opt.Refinement, 1, nil)
 		must(err)
-		numbered, err := refined.Renumber(t.Context(), walk, 1)
+		numbered, err := refined.Scatter(t.Context(), walk, 1)
 		must(err)
 		if got.Trace.Pairs != pairs.Len() || !reflect.DeepEqual(got.Functions, model) || !reflect.DeepEqual(got.Graph, numbered) {
 			t.Errorf("%+v: Fit finds %d pairs and %d edges, its stages %d and %d, or they weigh them otherwise", opt.Refinement, got.Trace.Pairs, got.Trace.Edges, pairs.Len(), refined.Edges())
@@ -330,7 +330,7 @@ func TestResolvedOptions(t *testing.T) {
 			Momentum: probability.DefaultMomentum, Decay: probability.DefaultDecay,
 		},
 		Posterior:  posterior.Settings{Clip: posterior.DefaultClip},
-		Refinement: refine.Settings{Neighbours: 20, Rounds: 1},
+		Refinement: refine.Settings{Rounds: 1},
 		Partition:  partition.Settings{Sweeps: partition.DefaultSweeps, Levels: 1, Clip: partition.DefaultClip},
 		Seed:       9,
 		Order:      got.Order, // drawn
@@ -358,14 +358,11 @@ func TestResolvedOptions(t *testing.T) {
 	}
 	few := fit(t, set.Views, mvclust.Options{
 		Preset:     mvclust.Paper,
-		Neighbours: 60, Refinement: refine.Settings{Neighbours: 5}, Threads: math.MaxInt32,
+		Neighbours: 60, Threads: math.MaxInt32,
 		Search: neighbour.Settings{Method: neighbour.Exact, Recall: 0.5},
 	}).Options
 	if few.Candidates != 199 {
 		t.Errorf("%d candidates for 200 samples", few.Candidates)
-	}
-	if few.Refinement.Neighbours != 60 {
-		t.Errorf("co-neighbour propagation looks at %d neighbours, want 60", few.Refinement.Neighbours)
 	}
 	if want := (neighbour.Settings{Method: neighbour.Exact, Recall: 0.5}); few.Search != want {
 		t.Errorf("the search is %+v, want %+v", few.Search, want)

@@ -63,17 +63,19 @@ type ModelView struct {
 type ModelSettings struct {
 	// Neighbours is K, the number of most probable neighbours that a sample is compared
 	// by, and Candidates how many of each view they were taken from.
-	Neighbours int `json:"neighbors"`
-	Candidates int `json:"candidates"`
-	// Chosen is how many samples there were when Neighbours and the partition's
-	// Resolution were chosen from the data; 0 where one of them was asked for.
-	Chosen int `json:"chosen,omitempty"`
+	Neighbours int
+	Candidates int
+	// Resolution is that of the partition; see Options.
+	Resolution float64
+	// Chosen is how many samples there were when Neighbours and Resolution were chosen from
+	// the data; 0 where one of them was asked for.
+	Chosen int
 	// Posterior, Refinement and Partition are those of the stages.
-	Posterior  posterior.Settings `json:"posterior"`
-	Refinement refine.Settings    `json:"refinement"`
-	Partition  partition.Settings `json:"partition"`
+	Posterior  posterior.Settings
+	Refinement refine.Settings
+	Partition  partition.Settings
 	// Seed decides all that is drawn at random.
-	Seed uint64 `json:"seed"`
+	Seed uint64
 }
 
 // NewModel returns what Fit found in views as a model, which can be written to a file and
@@ -93,12 +95,11 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 		Confidence:     r.Confidence,
 		Constraints:    r.Options.Constraints,
 		Settings: ModelSettings{
-			Neighbours: r.Granularity.Neighbours, Candidates: r.Options.Candidates,
+			Neighbours: r.Granularity.Neighbours, Candidates: r.Options.Candidates, Resolution: r.Granularity.Resolution,
 			Posterior: r.Options.Posterior, Refinement: r.Options.Refinement, Partition: r.Options.Partition,
 			Seed: r.Options.Seed,
 		},
 	}
-	m.Settings.Refinement.Neighbours, m.Settings.Partition.Resolution = max(1, r.Granularity.Neighbours), r.Granularity.Resolution
 	if r.Granularity.Chosen {
 		m.Settings.Chosen = len(r.Labels)
 	}
@@ -204,7 +205,7 @@ func (m *Model) Validate() error {
 	if err != nil {
 		return err
 	}
-	if pair, broken := known.Broken(m.Labels); broken {
+	if pair, broken := known.Violation(m.Labels); broken {
 		return fmt.Errorf("samples %d and %d have labels against a constraint", pair[0], pair[1])
 	}
 	s := m.Settings // a copy, for Resolve fills in
@@ -215,6 +216,7 @@ func (m *Model) Validate() error {
 		option.Within("Posterior", s.Posterior.Resolve()),
 		option.Within("Refinement", s.Refinement.Resolve()),
 		option.Within("Partition", s.Partition.Resolve()),
+		option.Resolve([]option.Parameter{partition.ResolutionParameter(&s.Resolution)}),
 	)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"github.com/mvclust/mvclust/internal/files/npy"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
@@ -33,12 +35,44 @@ type modelHeader struct {
 	Samples  int               `json:"samples"`
 	Clusters int               `json:"clusters"`
 	Retired  int               `json:"retired,omitempty"` // above all numbers of clusters, where some are no more
-	Settings ModelSettings     `json:"settings"`
+	Settings modelSettings     `json:"settings"`
 	Views    []modelViewHeader `json:"views"`
 	// What was learned: the base rates, and the cross functions where completion needs them.
 	BaseRate []float64                 `json:"base_rate,omitempty"`
 	Cross    [][]*probability.Function `json:"cross,omitempty"`
 	IDs      []string                  `json:"ids,omitempty"`
+}
+
+// modelSettings is ModelSettings as the file has it: the number of neighbours and the
+// resolution are also among the settings of the stages that they are for.
+type modelSettings struct {
+	Neighbours int                `json:"neighbors"`
+	Candidates int                `json:"candidates"`
+	Chosen     int                `json:"chosen,omitempty"`
+	Posterior  posterior.Settings `json:"posterior"`
+	Refinement struct {
+		refine.Settings
+		Neighbours int `json:"neighbors"`
+	} `json:"refinement"`
+	Partition struct {
+		partition.Settings
+		Resolution float64 `json:"resolution"`
+	} `json:"partition"`
+	Seed uint64 `json:"seed"`
+}
+
+func (s *ModelSettings) encode() modelSettings {
+	out := modelSettings{Neighbours: s.Neighbours, Candidates: s.Candidates, Chosen: s.Chosen, Posterior: s.Posterior, Seed: s.Seed}
+	out.Refinement.Settings, out.Refinement.Neighbours = s.Refinement, s.Neighbours
+	out.Partition.Settings, out.Partition.Resolution = s.Partition, s.Resolution
+	return out
+}
+
+func (s *modelSettings) decode() ModelSettings {
+	return ModelSettings{
+		Neighbours: s.Neighbours, Candidates: s.Candidates, Resolution: s.Partition.Resolution, Chosen: s.Chosen,
+		Posterior: s.Posterior, Refinement: s.Refinement.Settings, Partition: s.Partition.Settings, Seed: s.Seed,
+	}
 }
 
 type modelViewHeader struct {
@@ -84,7 +118,7 @@ func (w *ModelWriter) Finish(m *Model) error {
 		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
 	}
 	h := modelHeader{
-		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings,
+		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings.encode(),
 		BaseRate: m.Functions.BaseRate, IDs: m.IDs,
 	}
 	if m.Settings.Posterior.Completion {
@@ -316,7 +350,7 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	f := &modelMembers{file: file}
 	n := h.Samples
 	m := &Model{
-		IDs: h.IDs, Settings: h.Settings, Retired: h.Retired,
+		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired,
 		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
 		Labels:    integers[int](f, "labels", n),
 		Graph: &graph.Graph{

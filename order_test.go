@@ -109,7 +109,7 @@ func checkSampleOrder(t *testing.T, views []*mvclust.View, opt mvclust.Options) 
 		if !slices.Equal(confidence, one.Confidence) {
 			t.Error("the confidences differ")
 		}
-		renumbered, err := one.Graph.Renumber(t.Context(), to, 2)
+		renumbered, err := one.Graph.Scatter(t.Context(), to, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

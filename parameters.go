@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/partition"
 )
 
 // Parameters describes the settings of the method, with pointers to their values in o: name,
@@ -39,10 +40,6 @@ func (o *Options) parameters() []option.Parameter {
 			Equation: "Eq. f_function",
 			Meaning:  "nearest neighbours per view that are looked at, at least K; auto is 960 divided by the number of views, from 20 to 80, under the automatic preset, and 8 K divided by it, from K to 4 K, under paper",
 		},
-		{
-			Field: "Resolution", Name: "resolution", Value: option.NumberOrAuto(&o.Resolution, 0, option.Above, 1e12),
-			Equation: "not in the paper",
-			Meaning:  "replaces Eq. pi_loss by modularity of this resolution: the higher, the more clusters; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper",
-		},
+		partition.ResolutionParameter(&o.Resolution),
 	}
 }

@@ -70,7 +70,6 @@ func (p *plan) neighbours() error {
 	if p.Neighbours == 0 && p.Preset == Paper {
 		p.Neighbours = min(DefaultNeighbours, p.samples-1)
 	}
-	p.Refinement.Neighbours = max(1, p.Neighbours)
 	return nil
 }
 
@@ -80,7 +79,7 @@ func (p *plan) candidates() error {
 	switch {
 	case p.Candidates != 0:
 	case p.Preset == Auto:
-		shared := max(20, min(selection.DefaultMost, 12*selection.DefaultMost/views))
+		shared := max(20, min(selection.DefaultMaxNeighbours, 12*selection.DefaultMaxNeighbours/views))
 		// Beyond a third of the samples, neighbours are no neighbours.
 		p.Candidates = min(max(k, min(shared, (p.samples+2)/3)), p.samples-1)
 	default:
@@ -136,9 +135,7 @@ func (p *plan) order() error {
 
 // selection returns the settings of the search for K and the resolution.
 func (p *plan) selection() selection.Settings {
-	set := selection.Settings{Neighbours: p.Neighbours, Partition: p.Partition, Seed: p.Seed}
-	set.Partition.Resolution = p.Resolution
-	return set
+	return selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, Partition: p.Partition}
 }
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so
@@ -209,13 +206,11 @@ func (p *plan) constraintFootprint(pairs int64) int64 {
 	}
 	samples, threads := int64(p.samples), int64(p.Threads)
 	tokens := int64(2*len(p.Constraints.CannotLink) + len(p.Constraints.Distinct))
-	// What is known, in both numberings; what the surroundings hear of it; the claims.
-	bytes := 40*samples + tokens*(80+80*threads)
-	if links := int64(len(p.Constraints.MustLink)); links > 0 {
-		// The links told around; the fused graph once more, and refined ones.
-		bytes += 400*links*threads + 16*pairs + threads*16*min(pairs, samples*selection.DefaultMost)
-	}
-	return bytes
+	links := int64(len(p.Constraints.MustLink))
+	// What follows from the constraints, in both numberings, and what is propagated to the
+	// neighbours; the fused graph once more, and every thread's refined one.
+	return 40*samples + tokens*(80+80*threads) + 400*links*threads +
+		16*pairs + threads*16*min(pairs, samples*selection.DefaultMaxNeighbours)
 }
 
 // fixed is what a run holds however few samples there are.
@@ -257,7 +252,7 @@ func (p *plan) costs(counts []int) costs {
 		}
 	}
 	// Every sweep has about half as much to do as the one before.
-	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(p.Partition.Steps())) }
+	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(p.Partition.Steps(nil))) }
 	clustering := costs{
 		{StageRefine, refinement, refining},
 		{StagePartition, 170 * n * float64(p.Neighbours) * far, moving},

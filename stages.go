@@ -301,7 +301,7 @@ type clustering struct {
 }
 
 // cluster refines the fused graph and finds the clusters in it.
-func (r *run) cluster(fused *graph.Graph, known *constraint.Known) (*clustering, error) {
+func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved) (*clustering, error) {
 	if r.plan.Preset == Auto {
 		return r.choose(fused, known)
 	}
@@ -319,11 +319,10 @@ func (r *run) cluster(fused *graph.Graph, known *constraint.Known) (*clustering,
 
 // choose refines and partitions with many numbers of neighbours and resolutions, and takes
 // the best.
-func (r *run) choose(fused *graph.Graph, known *constraint.Known) (*clustering, error) {
+func (r *run) choose(fused *graph.Graph, known *constraint.Resolved) (*clustering, error) {
 	set := r.plan.selection()
-	set.Partition.Known = known
 	step := r.begin(StageChoose, set.Steps(fused.Samples()))
-	found, err := selection.Search(r.ctx, fused, set, r.plan.Threads, step.done)
+	found, err := selection.Search(r.ctx, fused, known, set, r.plan.Seed, r.plan.Threads, step.done)
 	if err := step.end(err); err != nil {
 		return nil, err
 	}
@@ -335,22 +334,20 @@ func (r *run) choose(fused *graph.Graph, known *constraint.Known) (*clustering, 
 }
 
 // refine propagates the probabilities on the graph, and what is known of pairs.
-func (r *run) refine(fused *graph.Graph, known *constraint.Known) (*graph.Graph, *refine.Neighbourhoods, error) {
+func (r *run) refine(fused *graph.Graph, known *constraint.Resolved) (*graph.Graph, *refine.Neighbourhoods, error) {
 	step := r.begin(StageRefine, r.plan.Refinement.Steps()*fused.Samples())
-	refined, nearest, err := refine.Graph(r.ctx, fused, r.plan.Refinement, r.plan.Threads, step.done)
+	refined, nearest, err := refine.Graph(r.ctx, fused, r.plan.Neighbours, r.plan.Refinement, r.plan.Threads, step.done)
 	if err != nil {
 		return nil, nil, err
 	}
-	refined, err = known.Spread(r.ctx, refined, r.plan.Threads)
+	refined, err = known.Propagate(r.ctx, refined, r.plan.Threads)
 	return refined, nearest, step.end(err)
 }
 
 // partition moves samples between clusters.
-func (r *run) partition(refined *graph.Graph, known *constraint.Known) (*partition.Result, error) {
-	set := r.plan.Partition
-	set.Known, set.Resolution = known, r.plan.Resolution
-	step := r.begin(StagePartition, set.Steps())
-	found, err := partition.Find(r.ctx, refined, set, r.plan.random(partitionStream), step.done)
+func (r *run) partition(refined *graph.Graph, known *constraint.Resolved) (*partition.Result, error) {
+	step := r.begin(StagePartition, r.plan.Partition.Steps(known))
+	found, err := partition.Find(r.ctx, refined, r.plan.Resolution, known, r.plan.Partition, r.plan.random(partitionStream), step.done)
 	return found, step.end(err)
 }
 

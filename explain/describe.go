@@ -25,8 +25,7 @@ type DescribeSettings struct {
 	// First bounds the clusters that are described: those with the lowest numbers, which
 	// in a run are the largest. 0 stands for all.
 	First int
-	// Resolution is that of the partition: partition.Settings.Resolution, with 0 for
-	// Eq. pi_loss.
+	// Resolution is that of the partition, with 0 for Eq. pi_loss; see partition.Find.
 	Resolution float64
 	// Clip is that of the partition, partition.Settings.Clip. 0 stands for
 	// partition.DefaultClip.
@@ -41,11 +40,12 @@ const (
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *DescribeSettings) Resolve() error {
-	p := partition.Settings{Resolution: s.Resolution, Clip: s.Clip}
+	p := partition.Settings{Clip: s.Clip}
 	err := option.Resolve([]option.Parameter{
 		{Field: "Members", Value: option.Whole(&s.Members, DefaultMembers, 1, math.MaxInt32)},
 		{Field: "Merges", Value: option.Whole(&s.Merges, DefaultMerges, 1, math.MaxInt32)},
 		{Field: "First", Value: option.Whole(&s.First, math.MaxInt32, 1, math.MaxInt32)},
+		partition.ResolutionParameter(&s.Resolution),
 	})
 	if err == nil {
 		err = p.Resolve()

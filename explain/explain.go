@@ -21,8 +21,8 @@ type Explainer struct {
 	m        *mvclust.Model
 	fused    *posterior.Estimator
 	worth    *partition.Worth
-	sizes    map[int]int       // by cluster
-	resolved *constraint.Known // what follows from the constraints
+	sizes    map[int]int          // by cluster
+	resolved *constraint.Resolved // what follows from the constraints
 	given    *constraint.Pairs
 	threads  int
 }
@@ -44,8 +44,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 	if err != nil {
 		return nil, err
 	}
-	set := m.Settings.Partition
-	worth, err := partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set, threads)
+	worth, err := partition.NewWorth(ctx, m.Graph, m.Labels, m.Settings.Resolution, m.Settings.Partition, threads)
 	if err != nil {
 		return nil, err
 	}

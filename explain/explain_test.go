@@ -362,8 +362,8 @@ func objective(m *mvclust.Model, labels []int) float64 {
 				continue
 			}
 			p, linked := m.Graph.Between(i, j)
-			if set.Resolution > 0 {
-				sum += set.Resolution*degree[i]*degree[j]/all - float64(p)
+			if m.Settings.Resolution > 0 {
+				sum += m.Settings.Resolution*degree[i]*degree[j]/all - float64(p)
 			} else if linked {
 				q := min(max(float64(p), set.Clip), 1-set.Clip)
 				sum += math.Log((1 - q) / q)

@@ -181,7 +181,7 @@ func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
 	describe := func(labels []int) ([]Cluster, error) {
 		return Describe(ctx, m.Graph, labels, m.Confidence, DescribeSettings{
 			Members: 1, Merges: math.MaxInt32,
-			Resolution: m.Settings.Partition.Resolution, Clip: m.Settings.Partition.Clip,
+			Resolution: m.Settings.Resolution, Clip: m.Settings.Partition.Clip,
 		}, x.threads)
 	}
 	if f.clusters, err = describe(f.labels); err != nil {
@@ -219,12 +219,12 @@ func (f *finder) barred(a, b int) bool {
 	}
 	held := map[int32]bool{}
 	for _, i := range f.members[a] {
-		for _, t := range f.resolved.Of(int(i)) {
+		for _, t := range f.resolved.Exclusions.Of(int(i)) {
 			held[t] = true
 		}
 	}
 	return slices.ContainsFunc(f.members[b], func(i int32) bool {
-		return slices.ContainsFunc(f.resolved.Of(int(i)), func(t int32) bool { return held[t] })
+		return slices.ContainsFunc(f.resolved.Exclusions.Of(int(i)), func(t int32) bool { return held[t] })
 	})
 }
 
@@ -337,7 +337,7 @@ func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error)
 			}
 		}
 	}
-	out.Expected = f.worth.Degrees.Expected(f.m.Settings.Partition.Resolution, f.mass(a), f.mass(b))
+	out.Expected = f.worth.Degrees.Expected(f.m.Settings.Resolution, f.mass(a), f.mass(b))
 	out.Links = len(links)
 	slices.SortFunc(links, func(s, t link) int {
 		return cmp.Or(cmp.Compare(t.weight, s.weight), cmp.Compare(s.a, t.a), cmp.Compare(s.b, t.b))

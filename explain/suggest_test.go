@@ -143,7 +143,7 @@ func checkEvidence(t *testing.T, m *mvclust.Model, e *Evidence, pull float64, a,
 			t.Fatalf("the links are %+v", e.Strongest)
 		}
 	}
-	if r := m.Settings.Partition.Resolution; r > 0 {
+	if r := m.Settings.Resolution; r > 0 {
 		expected := r * mass[0] * mass[1] / all
 		if math.Abs(e.Expected-expected) > 1e-9 || math.Abs(pull-weight/(weight+expected)) > 1e-9 {
 			t.Fatalf("%v expected and a pull of %v, and not %v", e.Expected, pull, expected)
@@ -163,7 +163,7 @@ func TestPullIsThatOfDescribe(t *testing.T) {
 	for name, opt := range presets {
 		m, _ := fitted(t, opt, 1.3)
 		clusters, err := Describe(t.Context(), m.Graph, m.Labels, m.Confidence, DescribeSettings{
-			Merges: 1000, Resolution: m.Settings.Partition.Resolution, Clip: m.Settings.Partition.Clip,
+			Merges: 1000, Resolution: m.Settings.Resolution, Clip: m.Settings.Partition.Clip,
 		}, 1)
 		if err != nil {
 			t.Fatal(err)

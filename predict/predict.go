@@ -70,8 +70,8 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error)
 	if p.linker, err = newLinker(ctx, m, spaces, threads); err != nil {
 		return nil, err
 	}
-	set := m.Settings.Partition
-	if p.worth, err = partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set, threads); err != nil {
+	set := m.Settings
+	if p.worth, err = partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set.Partition, threads); err != nil {
 		return nil, err
 	}
 	return p, ctx.Err()

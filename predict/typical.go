@@ -63,7 +63,7 @@ func upTo(sorted []float64, x float64) float64 {
 
 // byLinks reports whether clusters are told by the links into them, rather than by the
 // probabilities of single pairs.
-func byLinks(m *mvclust.Model) bool { return m.Settings.Partition.Resolution > 0 }
+func byLinks(m *mvclust.Model) bool { return m.Settings.Resolution > 0 }
 
 // supportOf returns the support of a sample of the model.
 func (t *typical) supportOf(i int) float64 {

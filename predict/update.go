@@ -73,7 +73,7 @@ type update struct {
 	old     *mvclust.Model
 	next    *mvclust.Model
 	count   int // of new samples
-	known   *constraint.Known
+	known   *constraint.Resolved
 	pairs   [][]probable
 	touched []bool // by sample: whether it is new, or has a new neighbour
 }
@@ -231,15 +231,16 @@ func (u *update) refine() error {
 	for i := range u.count {
 		u.touched[n+i] = true
 	}
+	var err error
 	if u.old.Neighbourhoods == nil {
-		u.next.Graph = u.joinGraph()
 		for i, pairs := range u.pairs {
 			u.touched[i] = u.touched[i] || len(pairs) > 0
 		}
-		return u.ctx.Err()
+		u.next.Graph, err = u.joinGraph()
+		return err
 	}
 	index, probability := slices.Repeat([]int32{-1}, (n+u.count)*k), make([]float32, (n+u.count)*k)
-	err := parallel.Blocks(u.ctx, u.threads, n+u.count, 256, func(_, lo, hi int) {
+	err = parallel.Blocks(u.ctx, u.threads, n+u.count, 256, func(_, lo, hi int) {
 		var row []probable
 		for i := lo; i < hi; i++ {
 			row = row[:0]
@@ -272,27 +273,22 @@ func (u *update) refine() error {
 	if err != nil {
 		return err
 	}
-	u.next.Graph, err = u.known.Spread(u.ctx, refined, u.threads)
+	u.next.Graph, err = u.known.Propagate(u.ctx, refined, u.threads)
 	return err
 }
 
 // joinGraph returns the graph with the pairs of the new samples for edges.
-func (u *update) joinGraph() *graph.Graph {
+func (u *update) joinGraph() (*graph.Graph, error) {
 	n := u.old.Samples()
-	g := &graph.Graph{Offsets: make([]int, n+u.count+1)}
-	for i := range n + u.count {
+	return graph.FromRows(u.ctx, n+u.count, func(i int) (index []int32, weight []float32) {
 		if i < n {
-			index, weight := u.old.Graph.Of(i)
-			g.Index, g.Weight = append(g.Index, index...), append(g.Weight, weight...)
+			return u.old.Graph.Of(i)
 		}
-		row := slices.Clone(u.pairs[i])
-		slices.SortFunc(row, func(a, b probable) int { return int(a.to - b.to) })
-		for _, x := range row { // of new samples, whose numbers are higher, if i is not one itself
-			g.Index, g.Weight = append(g.Index, x.to), append(g.Weight, x.p)
+		for _, x := range u.pairs[i] {
+			index, weight = append(index, x.to), append(weight, x.p)
 		}
-		g.Offsets[i+1] = len(g.Index)
-	}
-	return g
+		return index, weight
+	}, u.threads)
 }
 
 // sumOf returns what all links add up to.
@@ -308,7 +304,7 @@ func sumOf(g *graph.Graph) float64 {
 func (u *update) partition() (*Changes, error) {
 	n, m := u.old.Samples(), u.next
 	if before := sumOf(u.old.Graph); before > 0 && u.count > 0 {
-		m.Settings.Partition.Resolution *= sumOf(m.Graph) / before
+		m.Settings.Resolution *= sumOf(m.Graph) / before
 	}
 	labels, err := u.choose()
 	if err != nil {
@@ -318,9 +314,7 @@ func (u *update) partition() (*Changes, error) {
 	if !chosen {
 		start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 		random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-		set := m.Settings.Partition
-		set.Known = u.known
-		found, err := partition.Resume(u.ctx, m.Graph, set, start, u.touched, random, nil)
+		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, m.Settings.Partition, start, u.touched, random, nil)
 		if err != nil {
 			return nil, err
 		}

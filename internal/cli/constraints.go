@@ -149,7 +149,7 @@ func (k *known) report(labels []int) (*constraintReport, error) {
 	if err != nil || resolved == nil {
 		return nil, err
 	}
-	if pair, broken := resolved.Broken(labels); broken {
+	if pair, broken := resolved.Violation(labels); broken {
 		return nil, fmt.Errorf("samples %d and %d (counted from 0) break a constraint, which is a defect of mvclust; report it with the command and the data", pair[0], pair[1])
 	}
 	return &constraintReport{k.mustFile(), k.cannotFile(), k.distinctFile(), resolved.Count(), true}, nil

@@ -369,7 +369,7 @@ func places(t *page, m *mvclust.Model, s *explain.Sample) {
 	if more := len(s.Places) - strongest; more > 0 {
 		notes = append(notes, "left out: "+count(more, "cluster")+" of less worth")
 	}
-	if r := m.Settings.Partition.Resolution; r > 0 {
+	if r := m.Settings.Resolution; r > 0 {
 		notes = append(notes, fmt.Sprintf("for: its link probabilities added up; against: what chance would give, times %.3g", r))
 	} else {
 		notes = append(notes, "for and against: log-odds of its links above 1/2, and of those below")

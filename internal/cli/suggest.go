@@ -144,7 +144,7 @@ func suggested(t *page, rows [][]string, none string) {
 // between tells of a pull and the evidence for it.
 func between(m *mvclust.Model, pull float64, e *explain.Evidence) []string {
 	chance, link, by := "-", "-", "-"
-	if m.Settings.Partition.Resolution > 0 {
+	if m.Settings.Resolution > 0 {
 		chance = fmt.Sprintf("%.1f", e.Expected)
 	}
 	if len(e.Strongest) > 0 {

@@ -246,16 +246,15 @@ func (d *data) ideal(ctx context.Context, views []*mvclust.View, opt mvclust.Opt
 		set.Partners.Values = append(set.Partners.Values, row...)
 		set.Partners.Offsets = append(set.Partners.Offsets, len(set.Partners.Values))
 	}
-	opt.Refinement.Neighbours = opt.Neighbours
 	truth, err := graph.FromPairs(ctx, set, weight, opt.Threads)
 	if err != nil {
 		return nil, err
 	}
-	refined, _, err := refine.Graph(ctx, truth, opt.Refinement, opt.Threads, nil)
+	refined, _, err := refine.Graph(ctx, truth, opt.Neighbours, opt.Refinement, opt.Threads, nil)
 	if err != nil {
 		return nil, err
 	}
-	found, err := partition.Find(ctx, refined, opt.Partition, random, nil)
+	found, err := partition.Find(ctx, refined, opt.Resolution, nil, opt.Partition, random, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,19 +12,16 @@ import (
 
 // notSettings are the fields of Options that --param does not set, with the reason.
 var notSettings = map[string]string{
-	"Preset":                "--preset",
-	"Neighbours":            "--neighbors",
-	"Metrics":               "--metric, one for each view",
-	"Seed":                  "--seed",
-	"Threads":               "--threads",
-	"Constraints":           "read from files",
-	"Learner":               "a function",
-	"Progress":              "a function",
-	"Order":                 "a list of all samples",
-	"Consume":               "the command always consumes what it has read",
-	"Refinement.Neighbours": "K, which Fit sets",
-	"Partition.Resolution":  "Resolution, which Fit sets",
-	"Partition.Known":       "what follows from Constraints, which Fit sets",
+	"Preset":      "--preset",
+	"Neighbours":  "--neighbors",
+	"Metrics":     "--metric, one for each view",
+	"Seed":        "--seed",
+	"Threads":     "--threads",
+	"Constraints": "read from files",
+	"Learner":     "a function",
+	"Progress":    "a function",
+	"Order":       "a list of all samples",
+	"Consume":     "the command always consumes what it has read",
 }
 
 // fields calls f for every field of Options and of the stages' settings.

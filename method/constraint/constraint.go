@@ -1,31 +1,35 @@
-// Package constraint holds what is known of pairs of samples: that they belong together,
-// or that they do not.
+// Package constraint holds pairwise constraints: which pairs of samples must be in one
+// cluster (must-link), and which must not (cannot-link).
 //
-// Set is what a caller says, Known what follows from it: whatever is linked by a chain of
-// must-links is one component, to be moved as a whole, and what is to be kept apart has a
-// token in common, of which a cluster may hold one. What is known of a pair also says
-// something of those around its samples: see Known.Spread.
+// A Set is what the caller gives, and Resolved what follows from it. The must-links are
+// closed under transitivity: samples that a chain of them joins are one component, which is
+// moved as a whole. Cannot-links are kept as exclusions: sets of samples of which a cluster
+// may hold one. Resolved.Clamp and Resolved.Propagate enter both into the pair
+// probabilities.
+//
+// It follows the method and may change in any minor version.
 package constraint
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
-// Set is what is known of pairs of samples, by their numbers. The zero value knows
-// nothing.
+// Set holds pairwise constraints, by the samples' numbers. The zero value has none.
 type Set struct {
-	// MustLink lists pairs of samples that are in one cluster.
+	// MustLink lists pairs of samples that must be in one cluster.
 	MustLink [][2]int
-	// CannotLink lists pairs of samples that are never in one cluster.
+	// CannotLink lists pairs of samples that must not be in one cluster.
 	CannotLink [][2]int
-	// Distinct holds the group of every sample, below 0 for none; nil stands for none at
-	// all. Samples of one group are never in one cluster.
+	// Distinct holds the group of every sample, or a number below 0 for none. No two samples
+	// of a group may be in one cluster. nil stands for no groups.
 	Distinct []int
 }
 
-// Empty reports whether nothing is known.
+// Empty reports whether s has no constraints.
 func (s *Set) Empty() bool {
 	return len(s.MustLink) == 0 && len(s.CannotLink) == 0 && len(s.Distinct) == 0
 }
@@ -48,11 +52,11 @@ type Error struct {
 	At   int
 	// Samples are the two that the constraint is about.
 	Samples [2]int
-	// Chain holds the places in MustLink of those that put the two together all the
-	// same, in the order in which they lead from one to the other; nil where that is not
-	// the matter.
+	// Chain holds, where must-links join two samples that must not be in one cluster, the
+	// places of these links in MustLink, in the order in which they lead from one sample to
+	// the other.
 	Chain []int
-	// problem is what else is the matter.
+	// problem is any other reason.
 	problem string
 }
 
@@ -113,22 +117,22 @@ func enumerate(numbers []int) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Known is what follows from a Set for every sample. A nil *Known knows nothing.
-type Known struct {
-	// Component holds, for every sample, the lowest sample that it must be with, which
+// Resolved is what follows from a Set for every sample. A nil *Resolved has no constraints.
+type Resolved struct {
+	// Component holds, for every sample, the lowest sample of its must-link component, which
 	// may be itself.
 	Component []int32
-	// Token[Offsets[i]:Offsets[i+1]] are the tokens that sample i holds. No two samples
-	// that hold the same token, nor those of their components, may be in one cluster.
-	Offsets []int
-	Token   []int32
+	// Exclusions holds, by sample, the numbers of the exclusions that it is a member of,
+	// ascending. No two members of an exclusion, nor of their components, may be in one
+	// cluster.
+	Exclusions sparse.Rows[int32]
 
-	must  [][2]int32   // the links, as they were given
-	apart *rows[int32] // by token: the samples that hold it
-	count Count
+	must    [][2]int32         // the must-links, as they were given
+	members sparse.Rows[int32] // by exclusion: the samples in it
+	count   Count
 }
 
-// Count says how much is known.
+// Count says how many constraints there are.
 type Count struct {
 	// MustLinks and CannotLinks are the pairs that were given.
 	MustLinks   int `json:"must_links"`
@@ -143,50 +147,50 @@ type Count struct {
 	Joined     int `json:"joined_samples"`
 }
 
-// Count says how much is known.
-func (k *Known) Count() Count {
-	if k == nil {
+// Count returns how many constraints there are.
+func (r *Resolved) Count() Count {
+	if r == nil {
 		return Count{}
 	}
-	return k.count
+	return r.count
 }
 
-// Resolve draws the conclusions for so many samples. It returns nil where nothing is
-// known, and an *Error where a sample is out of range or linked to itself, where Distinct
-// has not one group per sample, or where samples that cannot be together must be.
-func (s *Set) Resolve(samples int) (*Known, error) {
+// Resolve returns what follows from s for the given number of samples, or nil where s is
+// empty. The error is an *Error: a sample is out of range or linked to itself, Distinct does
+// not have one group per sample, or must-links join samples that must not be in one cluster.
+func (s *Set) Resolve(samples int) (*Resolved, error) {
 	if s.Empty() {
 		return nil, nil
 	}
 	if err := s.check(samples); err != nil {
 		return nil, err
 	}
-	k := &Known{Component: components(samples, s.MustLink)}
-	k.count.MustLinks, k.count.CannotLinks = len(s.MustLink), len(s.CannotLink)
+	r := &Resolved{Component: components(samples, s.MustLink)}
+	r.count.MustLinks, r.count.CannotLinks = len(s.MustLink), len(s.CannotLink)
 	size := make([]int, samples)
-	for _, c := range k.Component {
+	for _, c := range r.Component {
 		if size[c]++; size[c] == 2 {
-			k.count.Components++
-			k.count.Joined++
+			r.count.Components++
+			r.count.Joined++
 		}
 		if size[c] > 1 {
-			k.count.Joined++
+			r.count.Joined++
 		}
 	}
 	for at, p := range s.CannotLink {
-		if k.Component[p[0]] == k.Component[p[1]] {
+		if r.Component[p[0]] == r.Component[p[1]] {
 			return nil, &Error{Kind: CannotLink, At: at, Samples: p, Chain: s.chain(samples, p[0], p[1])}
 		}
 	}
 	for _, p := range s.MustLink {
-		k.must = append(k.must, [2]int32{int32(p[0]), int32(p[1])})
+		r.must = append(r.must, [2]int32{int32(p[0]), int32(p[1])})
 	}
-	groups := s.groups(&k.count)
-	if a, b, found := together(groups, k.Component); found {
+	groups := s.groups(&r.count)
+	if a, b, found := together(groups, r.Component); found {
 		return nil, &Error{Kind: Distinct, At: -1, Samples: [2]int{a, b}, Chain: s.chain(samples, a, b)}
 	}
-	k.hand(s.CannotLink, groups)
-	return k, nil
+	r.exclude(s.CannotLink, groups)
+	return r, nil
 }
 
 // check looks at every constraint by itself.
@@ -300,115 +304,93 @@ func together(groups [][]int32, component []int32) (a, b int, found bool) {
 	return 0, 0, false
 }
 
-// hand gives tokens to the samples: one for every cannot-link and one for every group.
-func (k *Known) hand(cannot [][2]int, groups [][]int32) {
-	n := len(k.Component)
-	k.Offsets = make([]int, n+1)
-	k.apart = &rows[int32]{start: []int{0}}
+// exclude makes an exclusion of every cannot-link and of every group.
+func (r *Resolved) exclude(cannot [][2]int, groups [][]int32) {
 	for _, p := range cannot {
-		k.apart.add(int32(p[0]), int32(p[1]))
+		r.members.Append(int32(p[0]), int32(p[1]))
 	}
 	for _, g := range groups {
-		k.apart.add(g...)
+		r.members.Append(g...)
 	}
-	each := func(do func(token, i int32)) {
-		for t := range k.apart.count() {
-			for _, i := range k.apart.of(t) {
-				do(int32(t), i)
+	r.Exclusions = sparse.Collect(len(r.Component), func(add func(row int, value int32)) {
+		for x := range r.members.Len() {
+			for _, i := range r.members.Of(x) {
+				add(int(i), int32(x))
 			}
 		}
-	}
-	each(func(_, i int32) { k.Offsets[i+1]++ })
-	for i := range n {
-		k.Offsets[i+1] += k.Offsets[i]
-	}
-	k.Token = make([]int32, k.Offsets[n])
-	fill := slices.Clone(k.Offsets)
-	each(func(t, i int32) {
-		k.Token[fill[i]] = t
-		fill[i]++
 	})
 }
 
-// Of returns the tokens that sample i holds, ascending.
-func (k *Known) Of(i int) []int32 { return k.Token[k.Offsets[i]:k.Offsets[i+1]] }
-
-// Renumber returns what is known where sample order[i] has the number i; order is a
-// permutation of the samples.
-func (k *Known) Renumber(order []int) *Known {
-	if k == nil {
+// Gather returns the constraints in which sample i is sample p[i] of r.
+func (r *Resolved) Gather(p sparse.Permutation) *Resolved {
+	if r == nil {
 		return nil
 	}
-	n := len(order)
-	number := make([]int32, n)
-	for i, from := range order {
-		number[from] = int32(i)
+	n, number := len(p), p.Inverse()
+	out := &Resolved{
+		Component: make([]int32, n), must: make([][2]int32, len(r.must)), count: r.count,
+		members: sparse.Rows[int32]{Offsets: r.members.Offsets, Values: make([]int32, len(r.members.Values))},
 	}
-	out := &Known{
-		Component: make([]int32, n), Offsets: make([]int, n+1), Token: make([]int32, 0, len(k.Token)),
-		must: make([][2]int32, len(k.must)), apart: &rows[int32]{start: k.apart.start}, count: k.count,
-	}
-	for _, i := range k.apart.all {
-		out.apart.all = append(out.apart.all, number[i])
+	for at, i := range r.members.Values {
+		out.members.Values[at] = int32(number[i])
 	}
 	lowest := make([]int32, n) // by component in the old numbers, counted from 1
-	for i, from := range order {
-		c := k.Component[from]
+	for i, from := range p {
+		c := r.Component[from]
 		if lowest[c] == 0 {
 			lowest[c] = int32(i) + 1
 		}
 		out.Component[i] = lowest[c] - 1
-		out.Token = append(out.Token, k.Of(from)...)
-		out.Offsets[i+1] = len(out.Token)
+		out.Exclusions.Append(r.Exclusions.Of(from)...)
 	}
-	for l, p := range k.must {
-		out.must[l] = [2]int32{number[p[0]], number[p[1]]}
+	for l, pair := range r.must {
+		out.must[l] = [2]int32{int32(number[pair[0]]), int32(number[pair[1]])}
 	}
 	return out
 }
 
-// Joined returns how many of all pairs of samples that cannot be together labels, one per
-// sample, have together.
-func (k *Known) Joined(labels []int32) (joined, all int) {
-	if k == nil {
+// Violations returns how many pairs cannot be in one cluster, and how many of these have
+// the same label. labels holds one per sample.
+func (r *Resolved) Violations(labels []int32) (violated, all int) {
+	if r == nil {
 		return 0, 0
 	}
 	var row []int32
-	for t := range k.apart.count() {
+	for x := range r.members.Len() {
 		row = row[:0]
-		for _, i := range k.apart.of(t) {
+		for _, i := range r.members.Of(x) {
 			row = append(row, labels[i])
 		}
 		slices.Sort(row)
-		same := 0 // as many before in the row
+		same := 0 // labels before this one that equal it
 		for at := range row {
 			if same++; at == 0 || row[at] != row[at-1] {
 				same = 0
 			}
-			joined += same
+			violated += same
 		}
 		all += len(row) * (len(row) - 1) / 2
 	}
-	return joined, all
+	return violated, all
 }
 
-// Broken returns two samples that labels, one per sample, have together though they
-// cannot be, or apart though they must be together; ok is false where there are none.
-func (k *Known) Broken(labels []int) (pair [2]int, ok bool) {
-	if k == nil {
+// Violation returns two samples whose labels violate a constraint; found is false where
+// there are none. labels holds one per sample.
+func (r *Resolved) Violation(labels []int) (pair [2]int, found bool) {
+	if r == nil {
 		return pair, false
 	}
-	type claim struct{ label, token int }
-	holder := map[claim]int{}
+	type place struct{ label, exclusion int }
+	member := map[place]int{}
 	for i, l := range labels {
-		if c := int(k.Component[i]); labels[c] != l {
+		if c := int(r.Component[i]); labels[c] != l {
 			return [2]int{c, i}, true
 		}
-		for _, t := range k.Of(i) {
-			if other, taken := holder[claim{l, int(t)}]; taken {
+		for _, x := range r.Exclusions.Of(i) {
+			if other, taken := member[place{l, int(x)}]; taken {
 				return [2]int{other, i}, true
 			}
-			holder[claim{l, int(t)}] = i
+			member[place{l, int(x)}] = i
 		}
 	}
 	return pair, false

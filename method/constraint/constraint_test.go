@@ -51,11 +51,11 @@ func TestNothing(t *testing.T) {
 	if known != nil || err != nil || !s.Empty() {
 		t.Error(known, err)
 	}
-	joined, _ := known.Joined([]int32{0, 0, 0})
-	if known.Count() != (Count{}) || known.Renumber([]int{2, 0, 1}) != nil || joined != 0 {
+	joined, _ := known.Violations([]int32{0, 0, 0})
+	if known.Count() != (Count{}) || known.Gather([]int{2, 0, 1}) != nil || joined != 0 {
 		t.Error("nothing is known, and yet something")
 	}
-	if pair, broken := known.Broken([]int{0, 0, 0}); broken {
+	if pair, broken := known.Violation([]int{0, 0, 0}); broken {
 		t.Error(pair)
 	}
 }
@@ -169,7 +169,7 @@ func TestResolve(t *testing.T) {
 				want = want || must[i][j] && !together || cannot[i][j] && together
 			}
 		}
-		pair, got := known.Broken(labels)
+		pair, got := known.Violation(labels)
 		if got != want {
 			t.Fatalf("%+v: %v breaks %v, want %v", s, labels, pair, want)
 		}
@@ -188,12 +188,12 @@ func TestResolve(t *testing.T) {
 		for i, from := range order {
 			moved[i], movedNarrow[i] = labels[from], narrow[from]
 		}
-		renumbered := known.Renumber(order)
-		if _, again := renumbered.Broken(moved); again != got {
+		renumbered := known.Gather(order)
+		if _, again := renumbered.Violation(moved); again != got {
 			t.Fatalf("%+v in the order %v: %v", s, order, again)
 		}
-		joined, all := known.Joined(narrow)
-		if j, a := renumbered.Joined(movedNarrow); j != joined || a != all {
+		joined, all := known.Violations(narrow)
+		if j, a := renumbered.Violations(movedNarrow); j != joined || a != all {
 			t.Fatalf("%+v in the order %v joins others", s, order)
 		}
 		for i, c := range renumbered.Component {
@@ -224,8 +224,8 @@ func checkChain(t *testing.T, s *Set, bad *Error) {
 	}
 }
 
-// TestJoined counts the pairs one by one.
-func TestJoined(t *testing.T) {
+// TestViolations counts the pairs one by one.
+func TestViolations(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))
 	for range 300 {
 		n := 2 + r.IntN(30)
@@ -259,7 +259,7 @@ func TestJoined(t *testing.T) {
 				}
 			}
 		}
-		if j, a := known.Joined(labels); j != joined || a != all {
+		if j, a := known.Violations(labels); j != joined || a != all {
 			t.Fatalf("%+v, %v: %d of %d, want %d of %d", s, labels, j, a, joined, all)
 		}
 	}

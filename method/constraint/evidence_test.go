@@ -59,7 +59,7 @@ func same(g *graph.Graph, m matrix) bool {
 }
 
 // consistent draws constraints that do not contradict each other.
-func consistent(t *testing.T, r *rand.Rand, n int) (Set, *Known) {
+func consistent(t *testing.T, r *rand.Rand, n int) (Set, *Resolved) {
 	t.Helper()
 	for {
 		s := draw(r, n)
@@ -70,7 +70,7 @@ func consistent(t *testing.T, r *rand.Rand, n int) (Set, *Known) {
 	}
 }
 
-func TestFix(t *testing.T) {
+func TestClamp(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 0))
 	for range 300 {
 		n := 2 + r.IntN(9)
@@ -91,7 +91,7 @@ func TestFix(t *testing.T) {
 				}
 			}
 		}
-		got, err := known.Fix(t.Context(), g, 2)
+		got, err := known.Clamp(t.Context(), g, 2)
 		if err != nil || !same(got, m) {
 			t.Fatalf("%+v: %+v, want %v; %v", s, got, m, err)
 		}
@@ -110,7 +110,7 @@ func (m matrix) spread(s *Set) matrix {
 			}
 		}
 		slices.SortFunc(near[i], func(a, b int) int { return cmp.Or(cmp.Compare(m[i][b], m[i][a]), a-b) })
-		near[i] = append(near[i][:min(around, len(near[i]))], i)
+		near[i] = append(near[i][:min(reach, len(near[i]))], i)
 	}
 	weight := func(i, a int) float64 {
 		if i == a {
@@ -169,13 +169,13 @@ func (m matrix) spread(s *Set) matrix {
 	return out
 }
 
-func TestSpread(t *testing.T) {
+func TestPropagate(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 0))
 	for range 300 {
 		n := 2 + r.IntN(12)
 		g, m := drawGraph(r, n)
 		s, known := consistent(t, r, n)
-		got, err := known.Spread(t.Context(), g, 2)
+		got, err := known.Propagate(t.Context(), g, 2)
 		if want := m.spread(&s); err != nil || !same(got, want) {
 			t.Fatalf("%+v on %v: %+v, want %v; %v", s, m, got, want, err)
 		}
@@ -203,16 +203,17 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	type stage func(ctx context.Context, g *graph.Graph, threads int) (*graph.Graph, error)
-	for name, do := range map[string]func(k *Known) stage{
-		"fix":    func(k *Known) stage { return k.Fix },
-		"spread": func(k *Known) stage { return k.Spread },
+	for name, do := range map[string]func(k *Resolved) stage{
+		"clamp":     func(k *Resolved) stage { return k.Clamp },
+		"propagate": func(k *Resolved) stage { return k.Propagate },
 	} {
-		do := func(k *Known, ctx context.Context, threads int) (*graph.Graph, error) {
-			if k == nil {
-				return do(k)(ctx, g, threads)
+		do := func(k *Resolved, ctx context.Context, threads int) (*graph.Graph, error) {
+			before := &graph.Graph{Offsets: slices.Clone(g.Offsets), Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
+			out, err := do(k)(ctx, g, threads)
+			if !reflect.DeepEqual(g, before) {
+				t.Errorf("%s changes the graph", name)
 			}
-			own := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
-			return do(k)(ctx, own, threads)
+			return out, err
 		}
 		want, err := do(known, t.Context(), 1)
 		if err != nil {

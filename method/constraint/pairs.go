@@ -1,39 +1,41 @@
 package constraint
 
-// Pairs tells what is known of pairs of samples.
+import "github.com/mvclust/mvclust/method/sparse"
+
+// Pairs answers which constraint holds between two samples.
 type Pairs struct {
-	known  *Known
-	tokens *rows[int32] // of the samples' components
-	size   []int32      // of the component of the lowest sample in it
+	resolved   *Resolved
+	exclusions *sparse.Rows[int32] // of the samples' components
+	size       []int32             // of the component, by its lowest sample
 }
 
-// Pairs returns what is known of pairs.
-func (k *Known) Pairs() *Pairs {
-	if k == nil {
+// Pairs prepares the answers.
+func (r *Resolved) Pairs() *Pairs {
+	if r == nil {
 		return &Pairs{}
 	}
-	p := &Pairs{k, k.jointly(), make([]int32, len(k.Component))}
-	for _, c := range k.Component {
+	p := &Pairs{r, r.byComponent(), make([]int32, len(r.Component))}
+	for _, c := range r.Component {
 		p.size[c]++
 	}
 	return p
 }
 
-// Of returns MustLink where two samples must be together, CannotLink where they cannot be,
-// for whichever reason, and nothing where they may.
+// Of returns MustLink where two samples must be in one cluster, CannotLink where they
+// cannot be, for whichever reason, and "" where no constraint holds between them.
 func (p *Pairs) Of(a, b int) Kind {
 	switch {
-	case p.known == nil:
+	case p.resolved == nil:
 		return ""
-	case p.known.Component[a] == p.known.Component[b]:
+	case p.resolved.Component[a] == p.resolved.Component[b]:
 		return MustLink
-	case common(p.tokens.of(a), p.tokens.of(b)):
+	case intersect(p.exclusions.Of(a), p.exclusions.Of(b)):
 		return CannotLink
 	}
 	return ""
 }
 
-// Bound reports whether anything is known of a sample and others.
+// Bound reports whether a constraint holds between sample i and any other.
 func (p *Pairs) Bound(i int) bool {
-	return p.known != nil && (p.size[p.known.Component[i]] > 1 || len(p.tokens.of(i)) > 0)
+	return p.resolved != nil && (p.size[p.resolved.Component[i]] > 1 || len(p.exclusions.Of(i)) > 0)
 }

@@ -31,7 +31,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	none := (&constraint.Set{}).Empty()
-	if pairs = (*constraint.Known)(nil).Pairs(); !none || pairs.Of(0, 1) != "" || pairs.Bound(0) {
+	if pairs = (*constraint.Resolved)(nil).Pairs(); !none || pairs.Of(0, 1) != "" || pairs.Bound(0) {
 		t.Error("nothing is something")
 	}
 }

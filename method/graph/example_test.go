@@ -30,7 +30,7 @@ func ExampleFromPairs() {
 }
 
 // Sample 0 becomes 2, sample 1 becomes 0, and sample 2 becomes 1.
-func ExampleGraph_Renumber() {
+func ExampleGraph_Scatter() {
 	ctx := context.Background()
 	pairs := &pair.Set{Partners: sparse.Rows[int32]{Offsets: []int{0, 1, 1, 1}, Values: []int32{1}}}
 	g, err := graph.FromPairs(ctx, pairs, []float32{0.9}, 0)
@@ -38,12 +38,26 @@ func ExampleGraph_Renumber() {
 		fmt.Println(err)
 		return
 	}
-	renumbered, err := g.Renumber(ctx, []int{2, 0, 1}, 0)
+	moved, err := g.Scatter(ctx, []int{2, 0, 1}, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(renumbered.Between(0, 2))
+	fmt.Println(moved.Between(0, 2))
 	// Output:
 	// 0.9 true
+}
+
+// Sample 0 lists 1 and 2, and 1 lists 0 with another weight, which is the larger.
+func ExampleFromRows() {
+	index := [][]int32{{1, 2}, {0}, nil}
+	weight := [][]float32{{0.2, 0.7}, {0.9}, nil}
+	g, err := graph.FromRows(context.Background(), 3, func(i int) ([]int32, []float32) { return index[i], weight[i] }, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Of(0))
+	// Output:
+	// [1 2] [0.9 0.7]
 }

@@ -2,13 +2,14 @@
 package graph
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/pair"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Graph is an undirected weighted graph over the samples: the weight of an edge
@@ -71,11 +72,8 @@ func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int
 	if err != nil {
 		return nil, err
 	}
-	for i := range n {
-		g.Offsets[i+1] += g.Offsets[i]
-	}
+	fill := sparse.Cumulate(g.Offsets)
 	g.Index, g.Weight = make([]int32, g.Offsets[n]), make([]float32, g.Offsets[n])
-	fill := slices.Clone(g.Offsets[:n])
 	// Going through p in order, row q receives its lower neighbours p in order, and all of them before
 	// row q itself adds its higher ones.
 	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
@@ -107,14 +105,123 @@ func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int
 	return g, nil
 }
 
-// Renumber returns the graph in which sample order[i] stands for sample i of g;
-// order is a permutation of the samples. The only error is the context's own.
-func (g *Graph) Renumber(ctx context.Context, order []int, threads int) (*Graph, error) {
-	n := g.Samples()
-	from := make([]int, n)
-	for i, to := range order {
-		from[to] = i
+// FromRows returns the graph over n samples in which every sample i is joined to those that
+// row(i) lists, with the weights at the same places, or 0 where row gives no weights. One of
+// the two ends may list the edge, or both; an edge that is listed more than once gets the
+// largest of its weights. A row need not be in any order, and must not list i itself.
+//
+// Each row is asked for several times, by several goroutines at once, and is not changed.
+// The result does not depend on threads; 0 stands for GOMAXPROCS. The only error is the
+// context's own.
+func FromRows(ctx context.Context, n int, row func(i int) (index []int32, weight []float32), threads int) (*Graph, error) {
+	// A key holds the higher end and, in reverse, the weight, so that sorted keys have the
+	// largest weight of an edge first. Every thread goes through all rows, for lower ends of
+	// its own.
+	each := func(lo, hi int, do func(p int, q int32, w float32)) {
+		for i := 0; i < n && (i%1024 != 0 || ctx.Err() == nil); i++ {
+			index, weight := row(i)
+			for e, j := range index {
+				p, q := min(i, int(j)), max(int32(i), j)
+				if p < lo || p >= hi {
+					continue
+				}
+				w := float32(0)
+				if weight != nil {
+					w = weight[e]
+				}
+				do(p, q, w)
+			}
+		}
 	}
+	offsets, kept := make([]int, n+1), make([]int, n)
+	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+		each(lo, hi, func(p int, _ int32, _ float32) { offsets[p+1]++ })
+	})
+	if err != nil {
+		return nil, err
+	}
+	next := sparse.Cumulate(offsets)
+	keys := make([]uint64, offsets[n])
+	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+		each(lo, hi, func(p int, q int32, w float32) {
+			keys[next[p]] = uint64(q)<<32 | uint64(^math.Float32bits(w))
+			next[p]++
+		})
+		for p := lo; p < hi && (p%1024 != 0 || ctx.Err() == nil); p++ {
+			row := keys[offsets[p]:offsets[p+1]]
+			slices.Sort(row)
+			kept[p] = len(slices.CompactFunc(row, func(a, b uint64) bool { return a>>32 == b>>32 }))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	upper := sparse.Rows[int32]{Offsets: make([]int, n+1)}
+	for p, count := range kept {
+		upper.Offsets[p+1] = upper.Offsets[p] + count
+	}
+	upper.Values = make([]int32, 0, upper.Offsets[n])
+	weight := make([]float32, 0, upper.Offsets[n])
+	for p, count := range kept {
+		for _, key := range keys[offsets[p]:][:count] {
+			upper.Values = append(upper.Values, int32(key>>32))
+			weight = append(weight, math.Float32frombits(^uint32(key)))
+		}
+	}
+	return FromPairs(ctx, &pair.Set{Partners: upper}, weight, threads)
+}
+
+// Join returns the graph with the edges of g and of other, which is over the same samples;
+// an edge of both gets the larger of its weights. The only error is the context's own.
+func (g *Graph) Join(ctx context.Context, other *Graph, threads int) (*Graph, error) {
+	n := g.Samples()
+	out := &Graph{Offsets: make([]int, n+1)}
+	// both calls do with the edges of sample i of either graph, by the number of the other end.
+	both := func(i int, do func(j int32, w float32)) {
+		a, x := g.Of(i)
+		b, y := other.Of(i)
+		for len(a) > 0 || len(b) > 0 {
+			switch {
+			case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+				do(a[0], x[0])
+				a, x = a[1:], x[1:]
+			case len(a) == 0 || b[0] < a[0]:
+				do(b[0], y[0])
+				b, y = b[1:], y[1:]
+			default:
+				do(a[0], max(x[0], y[0]))
+				a, x, b, y = a[1:], x[1:], b[1:], y[1:]
+			}
+		}
+	}
+	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			both(i, func(int32, float32) { out.Offsets[i+1]++ })
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	next := sparse.Cumulate(out.Offsets)
+	out.Index, out.Weight = make([]int32, out.Offsets[n]), make([]float32, out.Offsets[n])
+	err = parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			both(i, func(j int32, w float32) {
+				out.Index[next[i]], out.Weight[next[i]] = j, w
+				next[i]++
+			})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Scatter returns the graph in which sample p[i] stands for sample i of g. The only error is
+// the context's own.
+func (g *Graph) Scatter(ctx context.Context, p sparse.Permutation, threads int) (*Graph, error) {
+	n, from := g.Samples(), p.Inverse()
 	out := &Graph{
 		Offsets: make([]int, n+1),
 		Index:   make([]int32, len(g.Index)),
@@ -123,22 +230,18 @@ func (g *Graph) Renumber(ctx context.Context, order []int, threads int) (*Graph,
 	for to := range n {
 		out.Offsets[to+1] = out.Offsets[to] + g.Offsets[from[to]+1] - g.Offsets[from[to]]
 	}
-	type edge struct {
-		to     int32
-		weight float32
-	}
 	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
-		var row []edge
+		var keys []uint64 // the number of the end, and the bits of the weight
 		for to := lo; to < hi; to++ {
-			row = row[:0]
+			keys = keys[:0]
 			index, weight := g.Of(from[to])
 			for e, j := range index {
-				row = append(row, edge{int32(order[j]), weight[e]})
+				keys = append(keys, uint64(p[j])<<32|uint64(math.Float32bits(weight[e])))
 			}
-			slices.SortFunc(row, func(a, b edge) int { return cmp.Compare(a.to, b.to) })
+			slices.Sort(keys)
 			index, weight = out.Of(to)
-			for e, x := range row {
-				index[e], weight[e] = x.to, x.weight
+			for e, key := range keys {
+				index[e], weight[e] = int32(key>>32), math.Float32frombits(uint32(key))
 			}
 		}
 	})

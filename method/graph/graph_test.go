@@ -36,9 +36,9 @@ func fromPairs(t testing.TB, set *pair.Set, weight []float32, threads int) *grap
 	return g
 }
 
-func renumber(t testing.TB, g *graph.Graph, order []int, threads int) *graph.Graph {
+func scatter(t testing.TB, g *graph.Graph, order []int, threads int) *graph.Graph {
 	t.Helper()
-	out, err := g.Renumber(t.Context(), order, threads)
+	out, err := g.Scatter(t.Context(), order, threads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestWithoutWeights(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	zero := &graph.Graph{}
-	if zero.Samples() != 0 || zero.Edges() != 0 || renumber(t, zero, nil, 2).Samples() != 0 {
+	if zero.Samples() != 0 || zero.Edges() != 0 || scatter(t, zero, nil, 2).Samples() != 0 {
 		t.Errorf("the zero value has %d samples", zero.Samples())
 	}
 	for _, offsets := range [][]int{nil, {0}, {0, 0, 0, 0}} {
@@ -152,14 +152,14 @@ func TestEmpty(t *testing.T) {
 		for _, threads := range manyThreads {
 			g := fromPairs(t, set, nil, threads)
 			check(t, g, set.Samples(), nil)
-			check(t, renumber(t, g, rand.New(rand.NewPCG(1, 1)).Perm(set.Samples()), threads), set.Samples(), nil)
+			check(t, scatter(t, g, rand.New(rand.NewPCG(1, 1)).Perm(set.Samples()), threads), set.Samples(), nil)
 		}
 	}
 }
 
-// TestRenumber holds that edges keep their weights between renumbered ends, and
+// TestScatter holds that edges keep their weights between renumbered ends, and
 // that the inverse order brings the graph back.
-func TestRenumber(t *testing.T) {
+func TestScatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for n := range 40 {
 		set, weight, want := randomPairs(random, n, random.Float64())
@@ -175,13 +175,66 @@ func TestRenumber(t *testing.T) {
 			inverse[to] = i
 		}
 		for _, threads := range manyThreads {
-			h := renumber(t, g, order, threads)
+			h := scatter(t, g, order, threads)
 			check(t, h, n, renumbered)
-			check(t, renumber(t, h, inverse, threads), n, want)
+			check(t, scatter(t, h, inverse, threads), n, want)
 		}
 		if !slices.Equal(g.Index, before) {
 			t.Fatal("the graph was changed")
 		}
+	}
+}
+
+// TestFromRows lists edges from one end or both, several times and in any order.
+func TestFromRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	for n := range 40 {
+		want, index, weight := edges{}, make([][]int32, n), make([][]float32, n)
+		for range random.IntN(1 + n*n) {
+			i, j, w := random.IntN(n), random.IntN(n), random.Float32()
+			if i == j {
+				continue
+			}
+			index[i], weight[i] = append(index[i], int32(j)), append(weight[i], w)
+			old, _ := want.between(i, j)
+			want[[2]int{min(i, j), max(i, j)}] = max(old, w)
+		}
+		for _, threads := range manyThreads {
+			g, err := graph.FromRows(t.Context(), n, func(i int) ([]int32, []float32) { return index[i], weight[i] }, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, g, n, want)
+			g, err = graph.FromRows(t.Context(), n, func(i int) ([]int32, []float32) { return index[i], nil }, threads)
+			if err != nil || len(g.Index) != 2*len(want) || slices.ContainsFunc(g.Weight, func(w float32) bool { return w != 0 }) {
+				t.Fatalf("without weights: %+v, %v", g, err)
+			}
+		}
+	}
+}
+
+// TestJoin holds that a graph has the edges of both, and that neither is changed.
+func TestJoin(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	for n := range 40 {
+		setA, weightA, a := randomPairs(random, n, random.Float64())
+		setB, weightB, b := randomPairs(random, n, random.Float64())
+		want := edges{}
+		for _, some := range []edges{a, b} {
+			for e, w := range some {
+				want[e] = max(want[e], w)
+			}
+		}
+		one, other := fromPairs(t, setA, weightA, 1), fromPairs(t, setB, weightB, 1)
+		for _, threads := range manyThreads {
+			g, err := one.Join(t.Context(), other, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, g, n, want)
+		}
+		check(t, one, n, a)
+		check(t, other, n, b)
 	}
 }
 
@@ -196,7 +249,7 @@ func TestThreads(t *testing.T) {
 	}
 	order := random.Perm(n)
 	one := fromPairs(t, set, weight, 1)
-	moved := renumber(t, one, order, 1)
+	moved := scatter(t, one, order, 1)
 	for p := range n {
 		for k, q := range set.Of(p) {
 			for _, at := range []struct {
@@ -213,7 +266,7 @@ func TestThreads(t *testing.T) {
 		if got := fromPairs(t, set, weight, threads); !reflect.DeepEqual(got, one) {
 			t.Errorf("%d threads make another graph than one", threads)
 		}
-		if got := renumber(t, one, order, threads); !reflect.DeepEqual(got, moved) {
+		if got := scatter(t, one, order, threads); !reflect.DeepEqual(got, moved) {
 			t.Errorf("%d threads renumber otherwise than one", threads)
 		}
 	}
@@ -229,7 +282,11 @@ func TestCancel(t *testing.T) {
 		"FromPairs": func(ctx context.Context, threads int) (*graph.Graph, error) {
 			return graph.FromPairs(ctx, set, nil, threads)
 		},
-		"Renumber": func(ctx context.Context, threads int) (*graph.Graph, error) { return g.Renumber(ctx, order, threads) },
+		"FromRows": func(ctx context.Context, threads int) (*graph.Graph, error) {
+			return graph.FromRows(ctx, g.Samples(), g.Of, threads)
+		},
+		"Join":    func(ctx context.Context, threads int) (*graph.Graph, error) { return g.Join(ctx, g, threads) },
+		"Scatter": func(ctx context.Context, threads int) (*graph.Graph, error) { return g.Scatter(ctx, order, threads) },
 	} {
 		want, err := f(t.Context(), 1)
 		if err != nil {
@@ -269,7 +326,7 @@ func BenchmarkFromPairs(b *testing.B) {
 	}
 }
 
-func BenchmarkRenumber(b *testing.B) {
+func BenchmarkScatter(b *testing.B) {
 	const n = 100_000
 	random := rand.New(rand.NewPCG(1, 1))
 	g := fromPairs(b, local(random, n, 10), nil, 0)
@@ -278,7 +335,7 @@ func BenchmarkRenumber(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d,threads=%d", n, threads), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				renumber(b, g, order, threads)
+				scatter(b, g, order, threads)
 			}
 		})
 	}

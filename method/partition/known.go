@@ -9,7 +9,7 @@ import (
 )
 
 // components returns the samples as nodes, those that must be together as one.
-func components(samples *edges, known *constraint.Known) *level {
+func components(samples *edges, known *constraint.Resolved) *level {
 	s := singletons(samples)
 	if known == nil || known.Count().Components == 0 {
 		return &level{samples, s.label}
@@ -40,7 +40,7 @@ func (e *edges) inner(nodes *level) float64 {
 //
 // near 1/2 where the partition does not tell classes apart, and 0 where it contradicts nothing.
 // The pairs that a fine partition leaves apart, nearly all of them, say nothing for it.
-func (f *finder) strain(found *level) (float64, error) {
+func (f *finder) strain(found *level, constraints *constraint.Resolved) (float64, error) {
 	if found.nodes.tokens.offsets == nil {
 		return 0, nil
 	}
@@ -54,7 +54,7 @@ func (f *finder) strain(found *level) (float64, error) {
 		return 0, err
 	}
 	labels := found.clusters(merged.label)
-	joined, known := f.set.Known.Joined(labels)
+	joined, known := constraints.Violations(labels)
 	size := make([]float64, len(merged.label)+1)
 	for _, c := range labels {
 		size[c]++
@@ -131,11 +131,11 @@ type tokens struct {
 	token   []int32
 }
 
-func tokensOf(known *constraint.Known) tokens {
-	if known == nil || len(known.Token) == 0 {
+func tokensOf(known *constraint.Resolved) tokens {
+	if known == nil || len(known.Exclusions.Values) == 0 {
 		return tokens{}
 	}
-	return tokens{known.Offsets, known.Token}
+	return tokens{known.Exclusions.Offsets, known.Exclusions.Values}
 }
 
 // of returns the tokens of node i.

@@ -13,7 +13,7 @@ import (
 
 // drawKnown returns consistent constraints on samples of random classes, which have
 // nothing to do with the graph: the hardest to honour.
-func drawKnown(t *testing.T, r *rand.Rand, n int) *constraint.Known {
+func drawKnown(t *testing.T, r *rand.Rand, n int) *constraint.Resolved {
 	t.Helper()
 	class := make([]int, n)
 	classes := 1 + r.IntN(n)
@@ -63,32 +63,32 @@ func TestKnownHonoured(t *testing.T) {
 	for turn := range 300 {
 		n := 2 + r.IntN(60)
 		g := random(t, r, n, r.Float64(), func(r *rand.Rand) float64 { return r.Float64() })
-		set := Settings{Known: drawKnown(t, r, n), Levels: 1 + r.IntN(5), Resolution: []float64{0, 0.01, 0.5, 3}[r.IntN(4)]}
-		found, err := Find(t.Context(), g, set, rand.New(rand.NewPCG(1, 0)), nil)
+		known, set, resolution := drawKnown(t, r, n), Settings{Levels: 1 + r.IntN(5)}, []float64{0, 0.01, 0.5, 3}[r.IntN(4)]
+		found, err := Find(t.Context(), g, resolution, known, set, rand.New(rand.NewPCG(1, 0)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pair, broken := set.Known.Broken(found.Labels); broken {
-			t.Fatalf("turn %d, %+v: samples %v break a constraint", turn, set, pair)
+		if pair, broken := known.Violation(found.Labels); broken {
+			t.Fatalf("turn %d, %+v at %v: samples %v break a constraint", turn, set, resolution, pair)
 		}
-		if set.Resolution == 0 {
+		if resolution == 0 {
 			continue
 		}
-		series, err := NewSeries(t.Context(), g, set)
+		series, err := NewSeries(t.Context(), g, resolution, known, set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		source := func(float64) *rand.Rand { return rand.New(rand.NewPCG(2, 0)) }
-		err = series.Each(t.Context(), []float64{set.Resolution / 10, set.Resolution}, source, func(_ int, labels []int32, _ int, _ float64) {
-			if pair, broken := set.Known.Broken(wide(labels)); broken {
-				t.Fatalf("turn %d, %+v: samples %v break a constraint of a series", turn, set, pair)
+		err = series.Each(t.Context(), []float64{resolution / 10, resolution}, source, func(_ int, labels []int32, _ int, _ float64) {
+			if pair, broken := known.Violation(wide(labels)); broken {
+				t.Fatalf("turn %d, %+v at %v: samples %v break a constraint of a series", turn, set, resolution, pair)
 			}
-			again, err := series.Refine(t.Context(), set.Resolution/10, labels, source(0))
+			again, err := series.Refine(t.Context(), resolution/10, labels, source(0))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pair, broken := set.Known.Broken(again.Labels); broken {
-				t.Fatalf("turn %d, %+v: samples %v break a constraint when refined", turn, set, pair)
+			if pair, broken := known.Violation(again.Labels); broken {
+				t.Fatalf("turn %d, %+v at %v: samples %v break a constraint when refined", turn, set, resolution, pair)
 			}
 		})
 		if err != nil {
@@ -104,22 +104,20 @@ func TestKnownObjective(t *testing.T) {
 	for range 100 {
 		n := 3 + r.IntN(40)
 		g := random(t, r, n, r.Float64(), func(r *rand.Rand) float64 { return r.Float64() })
-		set := Settings{Known: drawKnown(t, r, n), Levels: 3, Resolution: 0.1 + r.Float64()}
-		found, err := Find(t.Context(), g, set, r, nil)
+		known, set, resolution := drawKnown(t, r, n), Settings{Levels: 3}, 0.1+r.Float64()
+		found, err := Find(t.Context(), g, resolution, known, set, r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		check := func(found *Result, what string) {
 			t.Helper()
-			got, want := found.Sweeps[len(found.Sweeps)-1].Objective, modularity(g, found.Labels, set.Resolution)
+			got, want := found.Sweeps[len(found.Sweeps)-1].Objective, modularity(g, found.Labels, resolution)
 			if diff := got - want; diff > 1e-6 || diff < -1e-6 {
 				t.Fatalf("%s: the objective is %v, want %v", what, got, want)
 			}
 		}
 		check(found, "found")
-		coarser := set
-		coarser.Resolution *= 5
-		series, err := NewSeries(t.Context(), g, coarser)
+		series, err := NewSeries(t.Context(), g, 5*resolution, known, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +125,7 @@ func TestKnownObjective(t *testing.T) {
 		for i, l := range found.Labels {
 			labels[i] = int32(l)
 		}
-		again, err := series.Refine(t.Context(), set.Resolution, labels, r)
+		again, err := series.Refine(t.Context(), resolution, labels, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +151,7 @@ func TestKnownMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, err := NewSeries(t.Context(), g, Settings{Resolution: 100, Levels: 20, Known: known})
+	series, err := NewSeries(t.Context(), g, 100, known, Settings{Levels: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +159,7 @@ func TestKnownMany(t *testing.T) {
 	seen := 0
 	err = series.Each(t.Context(), []float64{1, 10, 100}, source, func(_ int, labels []int32, _ int, _ float64) {
 		seen++
-		if pair, broken := known.Broken(wide(labels)); broken {
+		if pair, broken := known.Violation(wide(labels)); broken {
 			t.Errorf("samples %v break a constraint", pair)
 		}
 	})
@@ -206,8 +204,8 @@ func TestKnownNothing(t *testing.T) {
 			t.Fatal(known, err)
 		}
 		for _, resolution := range []float64{0, 0.8} {
-			find := func(known *constraint.Known) *Result {
-				found, err := Find(context.Background(), g, Settings{Levels: 4, Resolution: resolution, Known: known}, rand.New(rand.NewPCG(5, 0)), nil)
+			find := func(known *constraint.Resolved) *Result {
+				found, err := Find(context.Background(), g, resolution, known, Settings{Levels: 4}, rand.New(rand.NewPCG(5, 0)), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -263,7 +261,7 @@ func BenchmarkKnown(b *testing.B) {
 			}
 			source := func(x float64) *rand.Rand { return rand.New(rand.NewPCG(3, uint64(x))) }
 			for b.Loop() {
-				series, err := NewSeries(b.Context(), g, Settings{Resolution: 500, Levels: 20, Known: known})
+				series, err := NewSeries(b.Context(), g, 500, known, Settings{Levels: 20})
 				if err != nil {
 					b.Fatal(err)
 				}

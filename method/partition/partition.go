@@ -21,15 +21,9 @@ type Settings struct {
 	// Levels bounds how often the clusters that were found are taken as wholes and
 	// moved in their turn. 0 stands for 1, Algorithm 1, which moves samples alone.
 	Levels int `json:"levels"`
-	// Resolution, if not 0, has modularity take the place of Eq. pi_loss: the higher,
-	// the more and smaller the clusters. See Find.
-	Resolution float64 `json:"resolution"`
 	// Clip keeps a probability within [Clip, 1-Clip], so that one edge cannot
 	// outweigh all others. 0 stands for DefaultClip.
 	Clip float64 `json:"clip"`
-	// Known is what is known of pairs of samples, by the numbers of the graph; every
-	// partition honours it. nil stands for nothing. Fit sets it.
-	Known *constraint.Known `json:"-"`
 }
 
 // Defaults of Settings.
@@ -62,15 +56,30 @@ func (s *Settings) Parameters() []option.Parameter {
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error { return option.Resolve(s.Parameters()) }
 
+// ResolutionParameter describes a resolution, the argument of Find, that is in a field
+// Resolution.
+func ResolutionParameter(field *float64) option.Parameter {
+	return option.Parameter{
+		Field: "Resolution", Name: "resolution", Value: option.NumberOrAuto(field, 0, option.Above, 1e12),
+		Equation: "not in the paper",
+		Meaning:  "replaces Eq. pi_loss by modularity of this resolution: the higher, the more clusters; auto is chosen from the data under the automatic preset, and Eq. pi_loss under paper",
+	}
+}
+
+// resolve is Settings.Resolve, and checks the resolution.
+func resolve(s *Settings, resolution float64) error {
+	return option.Resolve(append(s.Parameters(), ResolutionParameter(&resolution)))
+}
+
 // Steps returns how many sweeps Find makes at most: over the samples, and, as often as
 // it climbs, over the clusters of every higher level and over the samples once more; and
-// all of that three times where something is to be kept apart.
-func (s Settings) Steps() int {
+// all of that three times where there are cannot-links.
+func (s Settings) Steps(constraints *constraint.Resolved) int {
 	steps := s.Sweeps
 	if s.Levels > 1 {
 		steps *= 1 + cycles*s.Levels
 	}
-	if tokensOf(s.Known).offsets != nil {
+	if tokensOf(constraints).offsets != nil {
 		steps *= 3
 	}
 	return steps
@@ -83,7 +92,7 @@ type Sweep struct {
 	// Moves counts what changed cluster.
 	Moves int `json:"moves"`
 	// Objective is the value of Eq. pi_loss after the sweep, up to its constant, or of what
-	// takes its place where there is a Resolution.
+	// takes its place where there is a resolution.
 	Objective float64 `json:"objective"`
 }
 
@@ -107,26 +116,28 @@ type Result struct {
 // of g enter the sum; the cost of joining a cluster is thus a sum over a
 // sample's edges, and a sweep takes time in proportion to their number.
 //
-// With a Resolution γ, what is lowered is the negative of modularity times the sum of all
+// With a resolution γ above 0, what is lowered is the negative of modularity times the sum of all
 // weights: every edge within a cluster counts -P, and every pair within one, with an edge
 // or without, γ times the weight expected of it, d(i) d(j) / (sum of all d), where d is
 // the sum of a sample's weights. So there a missing edge speaks against a pair.
 //
-// What is Known is honoured throughout: samples that must be together are one node, and no
-// move brings together what cannot be. A component for itself honours everything, so there is
-// always such a partition.
+// The constraints, which may be nil, hold throughout: samples that must be together are one
+// node, and no move brings together what cannot be. They can always be met, for a partition
+// into the must-link components meets them.
 //
-// progress, if not nil, is called after every sweep with their number so far.
-func Find(ctx context.Context, g *graph.Graph, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
-	if err := set.Resolve(); err != nil {
+// progress, if not nil, is called after every sweep with their number so far. The errors are
+// those of Settings.Resolve, a resolution that is not between 0 and MaxResolution, and the
+// context's own.
+func Find(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
+	if err := resolve(&set, resolution); err != nil {
 		return nil, err
 	}
 	f := &finder{ctx: ctx, set: set, random: random, progress: progress}
-	samples, err := edgesOf(ctx, g, set)
+	samples, err := edgesOf(ctx, g, resolution, constraints, set)
 	if err != nil {
 		return nil, err
 	}
-	base := components(samples, set.Known)
+	base := components(samples, constraints)
 	return f.settle(singletons(base.nodes), base)
 }
 
@@ -250,9 +261,9 @@ type edges struct {
 }
 
 // edgesOf returns the edges between the samples of g.
-func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) {
+func edgesOf(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings) (*edges, error) {
 	e := &edges{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
-	if set.Resolution > 0 {
+	if resolution > 0 {
 		e.degree = make([]float64, g.Samples())
 	}
 	all := 0.0
@@ -262,7 +273,7 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 		}
 		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
 			p := float64(g.Weight[at])
-			e.cost[at] = cost(p, set.Resolution, set.Clip)
+			e.cost[at] = cost(p, resolution, set.Clip)
 			if e.degree != nil {
 				e.degree[i] += p
 				all += p
@@ -270,9 +281,9 @@ func edgesOf(ctx context.Context, g *graph.Graph, set Settings) (*edges, error) 
 		}
 	}
 	if all > 0 {
-		e.rate = set.Resolution / all
+		e.rate = resolution / all
 	}
-	e.tokens = tokensOf(set.Known)
+	e.tokens = tokensOf(constraints)
 	return e, nil
 }
 

@@ -64,7 +64,12 @@ func random(t testing.TB, r *rand.Rand, n int, chance float64, weight func(r *ra
 
 func find(t *testing.T, g *graph.Graph, set Settings, seed uint64) *Result {
 	t.Helper()
-	r, err := Find(t.Context(), g, set, rand.New(rand.NewPCG(seed, 0)), nil)
+	return findAt(t, g, 0, set, seed)
+}
+
+func findAt(t *testing.T, g *graph.Graph, resolution float64, set Settings, seed uint64) *Result {
+	t.Helper()
+	r, err := Find(t.Context(), g, resolution, nil, set, rand.New(rand.NewPCG(seed, 0)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +79,7 @@ func find(t *testing.T, g *graph.Graph, set Settings, seed uint64) *Result {
 // start returns the partition of g in which every sample is alone.
 func start(t testing.TB, g *graph.Graph) *state {
 	t.Helper()
-	e, err := edgesOf(t.Context(), g, Settings{Clip: DefaultClip})
+	e, err := edgesOf(t.Context(), g, 0, nil, Settings{Clip: DefaultClip})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -696,7 +701,7 @@ func TestProgressAndCancel(t *testing.T) {
 	for _, levels := range []int{1, 4} {
 		set := Settings{Levels: levels}
 		var reports []int
-		found, err := Find(t.Context(), g, set, seeded(), func(sweep int) { reports = append(reports, sweep) })
+		found, err := Find(t.Context(), g, 0, nil, set, seeded(), func(sweep int) { reports = append(reports, sweep) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -717,7 +722,7 @@ func TestProgressAndCancel(t *testing.T) {
 				cancel()
 			}
 			last := 0
-			found, err := Find(ctx, g, set, seeded(), func(sweep int) {
+			found, err := Find(ctx, g, 0, nil, set, seeded(), func(sweep int) {
 				if last = sweep; sweep == stop {
 					cancel()
 				}
@@ -736,7 +741,7 @@ func TestCancelAnywhere(t *testing.T) {
 	g := random(t, rand.New(rand.NewPCG(23, 24)), 1500, 0.01, kinds["distinct"])
 	want := find(t, g, Settings{Levels: 3}, 1)
 	for asked := 0; ; asked++ {
-		got, err := Find(lapse.After(t.Context(), asked), g, Settings{Levels: 3}, rand.New(rand.NewPCG(1, 0)), nil)
+		got, err := Find(lapse.After(t.Context(), asked), g, 0, nil, Settings{Levels: 3}, rand.New(rand.NewPCG(1, 0)), nil)
 		if err == nil {
 			if !reflect.DeepEqual(got, want) || asked < len(want.Sweeps) {
 				t.Errorf("part of a result after %d questions", asked)
@@ -754,18 +759,17 @@ func TestSettings(t *testing.T) {
 		set  Settings
 		want string // the error, or the resolved settings
 	}{
-		{Settings{}, "{20 1 0 0.01 <nil>}"},
-		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0 0.02 <nil>}"},
+		{Settings{}, "{20 1 0.01}"},
+		{Settings{Sweeps: 3, Levels: 4, Clip: 0.02}, "{3 4 0.02}"},
 		{Settings{Sweeps: -1}, "Sweeps: -1 is not between 1 and 1000000"},
 		{Settings{Sweeps: 1_000_001}, "Sweeps: 1000001 is not between 1 and 1000000"},
 		{Settings{Levels: -1}, "Levels: -1 is not between 1 and 100"},
-		{Settings{Resolution: -1}, "Resolution: -1 is not above 0 and at most 1e+12"},
 		{Settings{Levels: 101}, "Levels: 101 is not between 1 and 100"},
 		{Settings{Clip: 0.5}, "Clip: 0.5 is not between 1e-12 and 0.49"},
 		{Settings{Clip: -0.1}, "Clip: -0.1 is not between 1e-12 and 0.49"},
 		{Settings{Clip: math.NaN()}, "Clip: NaN is not between 1e-12 and 0.49"},
 	} {
-		_, failed := Find(t.Context(), build(t, 3, func(_, _ int) float64 { return 0.9 }), c.set, rand.New(rand.NewPCG(1, 1)), nil)
+		_, failed := Find(t.Context(), build(t, 3, func(_, _ int) float64 { return 0.9 }), 0, nil, c.set, rand.New(rand.NewPCG(1, 1)), nil)
 		err := c.set.Resolve()
 		got := fmt.Sprint(c.set)
 		if err != nil {
@@ -779,6 +783,22 @@ func TestSettings(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	g := build(t, 3, func(_, _ int) float64 { return 0.9 })
+	for resolution, want := range map[float64]string{
+		-1:         "Resolution: -1 is not above 0 and at most 1e+12",
+		2e12:       "Resolution: 2e+12 is not above 0 and at most 1e+12",
+		math.NaN(): "Resolution: NaN is not above 0 and at most 1e+12",
+	} {
+		r := rand.New(rand.NewPCG(1, 1))
+		_, found := Find(t.Context(), g, resolution, nil, Settings{}, r, nil)
+		_, resumed := Resume(t.Context(), g, resolution, nil, Settings{}, []int{0, 0, 0}, make([]bool, 3), r, nil)
+		_, series := NewSeries(t.Context(), g, resolution, nil, Settings{})
+		for _, err := range []error{found, resumed, series} {
+			if err == nil || err.Error() != want {
+				t.Errorf("resolution %v: %v, want %s", resolution, err, want)
+			}
 		}
 	}
 }
@@ -863,7 +883,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(fmt.Sprintf("levels=%d", levels), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Find(b.Context(), g, Settings{Levels: levels}, rand.New(rand.NewPCG(1, 1)), nil); err != nil {
+				if _, err := Find(b.Context(), g, 0, nil, Settings{Levels: levels}, rand.New(rand.NewPCG(1, 1)), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -49,8 +49,8 @@ func TestResolution(t *testing.T) {
 			n := 1 + r.IntN(70)
 			g := random(t, r, n, r.Float64(), weight)
 			for _, set := range []Settings{{}, {Levels: 2}, {Levels: 20}, {Levels: 20, Sweeps: 1}} {
-				set.Resolution = drawResolution(r)
-				found := find(t, g, set, seed)
+				resolution := drawResolution(r)
+				found := findAt(t, g, resolution, set, seed)
 				before := 0.0 // of singletons
 				for s, sweep := range found.Sweeps {
 					if sweep.Objective > before+tolerance {
@@ -58,7 +58,7 @@ func TestResolution(t *testing.T) {
 					}
 					before = sweep.Objective
 				}
-				if want := modularity(g, found.Labels, set.Resolution); math.Abs(before-want) > tolerance {
+				if want := modularity(g, found.Labels, resolution); math.Abs(before-want) > tolerance {
 					t.Fatalf("%s, %+v: the objective of the last sweep is %v, that of the labels %v", kind, set, before, want)
 				}
 				if !slices.Equal(found.Labels, Number(found.Labels)) {
@@ -67,7 +67,7 @@ func TestResolution(t *testing.T) {
 				if set.Levels > 1 {
 					checkLevels(t, found.Sweeps, set)
 				}
-				if again := find(t, g, set, seed); !reflect.DeepEqual(again, found) {
+				if again := findAt(t, g, resolution, set, seed); !reflect.DeepEqual(again, found) {
 					t.Fatalf("%s, %+v: another result", kind, set)
 				}
 			}
@@ -84,7 +84,7 @@ func TestResolutionCollapse(t *testing.T) {
 			n := 1 + r.IntN(40)
 			g := random(t, r, n, r.Float64(), weight)
 			resolution := drawResolution(r)
-			e, err := edgesOf(t.Context(), g, Settings{Clip: DefaultClip, Resolution: resolution})
+			e, err := edgesOf(t.Context(), g, resolution, nil, Settings{Clip: DefaultClip})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,15 +154,15 @@ func TestResolutionCliques(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, levels := range []int{1, 20} {
 			for _, resolution := range []float64{0.5, 1, 1.5} {
-				if got := find(t, g, Settings{Resolution: resolution, Levels: levels}, seed).Labels; !slices.Equal(got, apart) {
+				if got := findAt(t, g, resolution, Settings{Levels: levels}, seed).Labels; !slices.Equal(got, apart) {
 					t.Errorf("resolution %v, %d levels: %v", resolution, levels, got)
 				}
 			}
-			if got := find(t, g, Settings{Resolution: 1000, Levels: levels}, seed).Labels; slices.Max(got) != 19 {
+			if got := findAt(t, g, 1000, Settings{Levels: levels}, seed).Labels; slices.Max(got) != 19 {
 				t.Errorf("at the highest resolution: %v", got)
 			}
 		}
-		if got := find(t, g, Settings{Resolution: 1e-3, Levels: 20}, seed).Labels; slices.Max(got) != 0 {
+		if got := findAt(t, g, 1e-3, Settings{Levels: 20}, seed).Labels; slices.Max(got) != 0 {
 			t.Errorf("at the lowest resolution: %v", got)
 		}
 	}
@@ -178,7 +178,7 @@ func TestResolutionRises(t *testing.T) {
 	for seed := range uint64(runs) {
 		g := random(t, r, 60, 0.4, kinds["distinct"])
 		for at, resolution := range resolutions {
-			clusters[at] += 1 + slices.Max(find(t, g, Settings{Resolution: resolution, Levels: 20}, seed).Labels)
+			clusters[at] += 1 + slices.Max(findAt(t, g, resolution, Settings{Levels: 20}, seed).Labels)
 		}
 	}
 	if !slices.IsSorted(clusters) || clusters[0] != runs || clusters[len(clusters)-1] != 60*runs || clusters[4] <= clusters[2] {
@@ -192,7 +192,7 @@ func TestResolutionWithout(t *testing.T) {
 	for _, weight := range []float64{-1, 0} {
 		for _, n := range []int{0, 1, 9} {
 			g := build(t, n, func(_, _ int) float64 { return weight })
-			found := find(t, g, Settings{Resolution: 1, Levels: 20}, 1)
+			found := findAt(t, g, 1, Settings{Levels: 20}, 1)
 			for i, l := range found.Labels {
 				if l != i {
 					t.Errorf("%d samples of weight %v: %v", n, weight, found.Labels)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 )
 
@@ -12,17 +13,16 @@ import (
 // marks want to move at first, and only clusters that have such samples, or have had them,
 // are moved as wholes; others follow where what they have edges to has moved. Nothing
 // happens where nothing is marked. labels holds the cluster of every sample, at least 0,
-// or -1 for one that is alone in a new one; they must honour what is Known of pairs, and the
-// result does. It returns the labels as Result has them, and reports progress, as Find does.
-func Resume(ctx context.Context, g *graph.Graph, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
-	if err := set.Resolve(); err != nil {
+// or -1 for one that is alone in a new one; they must meet the constraints, and the result does. It returns the labels as Result has them, and reports progress, as Find does.
+func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
+	if err := resolve(&set, resolution); err != nil {
 		return nil, err
 	}
-	all, err := edgesOf(ctx, g, set)
+	all, err := edgesOf(ctx, g, resolution, constraints, set)
 	if err != nil {
 		return nil, err
 	}
-	base := components(all, set.Known)
+	base := components(all, constraints)
 	samples := singletons(base.nodes)
 	start, moving := make([]int32, base.count()), make([]bool, base.count())
 	for i, l := range compacted(labels) {

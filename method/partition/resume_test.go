@@ -52,8 +52,8 @@ func TestResume(t *testing.T) {
 				touched[i] = true
 			}
 			before := slices.Clone(touched)
-			set := Settings{Resolution: 0.5, Levels: levels}
-			found, err := Resume(t.Context(), g, set, start, touched, rand.New(rand.NewPCG(1, 1)), nil)
+			set := Settings{Levels: levels}
+			found, err := Resume(t.Context(), g, 0.5, nil, set, start, touched, rand.New(rand.NewPCG(1, 1)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestResumeNewSamples(t *testing.T) {
 	for i, l := range start {
 		touched[i] = l < 0
 	}
-	found, err := Resume(t.Context(), g, Settings{Resolution: 1}, start, touched, rand.New(rand.NewPCG(1, 1)), nil)
+	found, err := Resume(t.Context(), g, 1, nil, Settings{}, start, touched, rand.New(rand.NewPCG(1, 1)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +99,12 @@ func TestResumeObjective(t *testing.T) {
 		for i := range start {
 			start[i], touched[i] = r.IntN(n)-1, r.IntN(2) == 0
 		}
-		set := Settings{Levels: 3, Resolution: 0.1 + r.Float64()}
-		found, err := Resume(t.Context(), g, set, start, touched, r, nil)
+		set, resolution := Settings{Levels: 3}, 0.1+r.Float64()
+		found, err := Resume(t.Context(), g, resolution, nil, set, start, touched, r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := found.Sweeps[len(found.Sweeps)-1].Objective, modularity(g, found.Labels, set.Resolution)
+		got, want := found.Sweeps[len(found.Sweeps)-1].Objective, modularity(g, found.Labels, resolution)
 		if diff := got - want; diff > 1e-6 || diff < -1e-6 {
 			t.Fatalf("the objective is %v, want %v", got, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 )
 
@@ -13,10 +14,11 @@ import (
 // resolution, and the other partitions are made of whole clusters of finer ones, until
 // Refine moves samples again.
 type Series struct {
-	set     Settings
-	samples *level  // samples that must be together are one node
-	all     float64 // sum of all degrees
-	inner   float64 // sum of the products of degrees within these nodes
+	set         Settings
+	constraints *constraint.Resolved
+	samples     *level  // samples that must be together are one node
+	all         float64 // sum of all degrees
+	inner       float64 // sum of the products of degrees within these nodes
 }
 
 // few is a number of nodes out of which partitions are found without more ado.
@@ -28,17 +30,17 @@ type level struct {
 	of    []int32 // sample -> node
 }
 
-// NewSeries prepares g; Settings.Resolution is the finest that will be asked for. The errors
-// are those of Settings.Resolve and the context's own.
-func NewSeries(ctx context.Context, g *graph.Graph, set Settings) (*Series, error) {
-	if err := set.Resolve(); err != nil {
+// NewSeries prepares g for resolutions up to finest, under constraints, which may be nil. The
+// errors are those of Find.
+func NewSeries(ctx context.Context, g *graph.Graph, finest float64, constraints *constraint.Resolved, set Settings) (*Series, error) {
+	if err := resolve(&set, finest); err != nil {
 		return nil, err
 	}
-	samples, err := edgesOf(ctx, g, set)
+	samples, err := edgesOf(ctx, g, finest, constraints, set)
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{set: set, samples: components(samples, set.Known)}
+	s := &Series{set: set, constraints: constraints, samples: components(samples, constraints)}
 	s.inner = samples.inner(s.samples)
 	s.samples.nodes.within -= samples.rate * s.inner
 	for _, d := range samples.degree {
@@ -118,7 +120,7 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 			return err
 		}
 		found := nodes.level(base.clusters(nodes.label))
-		strain, err := f.strain(found)
+		strain, err := f.strain(found, s.constraints)
 		if err != nil {
 			return err
 		}

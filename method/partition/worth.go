@@ -182,7 +182,7 @@ type Place struct {
 // cluster of every sample, numbered from 0. It keeps g and labels. The errors are those of
 // Settings.Resolve, labels that are not of the samples of g, and the context's own.
 func NewWorth(ctx context.Context, g *graph.Graph, labels []int, resolution float64, set Settings, threads int) (*Worth, error) {
-	if err := set.Resolve(); err != nil {
+	if err := resolve(&set, resolution); err != nil {
 		return nil, err
 	}
 	if len(labels) != g.Samples() {

@@ -22,17 +22,17 @@ func TestWorth(t *testing.T) {
 				labels[i] = r.IntN(1 + n/3)
 			}
 			labels = Number(labels)
-			set := Settings{Clip: 0.05}
+			set, resolution := Settings{Clip: 0.05}, 0.0
 			if run%2 == 0 {
-				set.Resolution = drawResolution(r)
+				resolution = drawResolution(r)
 			}
 			objective := func(labels []int) float64 {
-				if set.Resolution > 0 {
-					return modularity(g, labels, set.Resolution)
+				if resolution > 0 {
+					return modularity(g, labels, resolution)
 				}
 				return loss(g, labels, set.Clip)
 			}
-			worth, err := NewWorth(t.Context(), g, labels, set.Resolution, set, 1)
+			worth, err := NewWorth(t.Context(), g, labels, resolution, set, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

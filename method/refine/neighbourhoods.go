@@ -6,6 +6,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Neighbourhoods holds every sample's nearest neighbours in a graph, most probable first,
@@ -82,21 +83,35 @@ func NewNeighbourhoods(k int, index []int32, probability []float32) (*Neighbourh
 	return &Neighbourhoods{l.first(k)}, nil
 }
 
-// Renumber returns the k nearest of the neighbours, in a copy in which sample order[i]
-// stands for sample i of n; order is a permutation of the samples. The only error is the
-// context's own.
-func (n *Neighbourhoods) Renumber(ctx context.Context, order []int, k, threads int) (*Neighbourhoods, error) {
-	from := n.lists.first(k)
-	room := 1 + max(0, min(k, from.room-1))
-	size := len(order) * room
-	to := &lists{room, make([]int32, len(order)), make([]int32, size), make([]float32, size), make([]float32, len(order))}
-	err := parallel.Blocks(ctx, threads, len(order), 1024, func(_, lo, hi int) {
+// First returns the k nearest of the neighbours: a copy, unless there are no more of any
+// sample.
+func (n *Neighbourhoods) First(k int) *Neighbourhoods {
+	if n.Most() <= k {
+		return n
+	}
+	from, room := n.lists.first(k), 1+max(0, k)
+	samples := len(from.length)
+	to := &lists{room, from.length, make([]int32, samples*room), make([]float32, samples*room), from.sum}
+	for i := range samples {
+		index, weight := from.of(i)
+		copy(to.index[i*room:], index)
+		copy(to.weight[i*room:], weight)
+	}
+	return &Neighbourhoods{to}
+}
+
+// Scatter returns the neighbourhoods in which sample p[i] stands for sample i of n. The only
+// error is the context's own.
+func (n *Neighbourhoods) Scatter(ctx context.Context, p sparse.Permutation, threads int) (*Neighbourhoods, error) {
+	from := n.lists
+	room := from.room
+	size := len(p) * room
+	to := &lists{room, sparse.Scatter(p, from.length), make([]int32, size), make([]float32, size), sparse.Scatter(p, from.sum)}
+	err := parallel.Blocks(ctx, threads, len(p), 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			o := order[i]
-			to.length[o], to.sum[o] = from.length[i], from.sum[i]
 			index, weight := from.of(i)
 			for t, j := range index {
-				to.index[o*room+t], to.weight[o*room+t] = int32(order[j]), weight[t]
+				to.index[p[i]*room+t], to.weight[p[i]*room+t] = int32(p[j]), weight[t]
 			}
 		}
 	})

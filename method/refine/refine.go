@@ -10,20 +10,13 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
-	"github.com/mvclust/mvclust/method/neighbour"
-	"github.com/mvclust/mvclust/method/pair"
-	"github.com/mvclust/mvclust/method/sparse"
 )
 
-// Settings steer the refinement. But for Neighbours, which has no default, the
-// zero value is the paper's: path propagation and then one round of co-neighbour
-// propagation.
+// Settings steer the refinement. The zero value is the paper's: path propagation and then one
+// round of co-neighbour propagation.
 type Settings struct {
 	// WithoutPaths leaves out path propagation.
 	WithoutPaths bool `json:"without_paths"`
-	// Neighbours is how many of a sample's neighbours co-neighbour propagation
-	// looks at, k: at least 1, unless it is left out.
-	Neighbours int `json:"neighbors"`
 	// WithoutCoNeighbours leaves out co-neighbour propagation.
 	WithoutCoNeighbours bool `json:"without_co_neighbors"`
 	// Rounds is how often co-neighbour propagation is applied. 0 stands for 1, as
@@ -54,9 +47,6 @@ func (s *Settings) Parameters() []option.Parameter {
 
 // Resolve fills in the defaults and checks the ranges.
 func (s *Settings) Resolve() error {
-	if s.Neighbours < 1 && !s.WithoutCoNeighbours {
-		return option.Errorf("Neighbours", "%d neighbours are too few; give at least 1", s.Neighbours)
-	}
 	return option.Resolve(s.Parameters())
 }
 
@@ -74,12 +64,15 @@ func (s Settings) Steps() int {
 
 // Graph applies the refinement to g, which it takes over: the edges of g are left in
 // another order. It also returns the neighbours that the last round of co-neighbour
-// propagation compared; nil where it is left out. progress, if not nil, is called with
+// propagation with the k nearest compared, k being at least 1 there; nil where it is left out. progress, if not nil, is called with
 // the number of samples done, each counted once per step. The result does not depend on threads; 0 stands for
 // GOMAXPROCS. The only errors are those of Settings.Resolve and the context's own.
-func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
+func Graph(ctx context.Context, g *graph.Graph, k int, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, nil, err
+	}
+	if k < 1 && !set.WithoutCoNeighbours {
+		return nil, nil, option.Errorf("Neighbours", "%d neighbours are too few; give at least 1", k)
 	}
 	before := 0
 	offset := func() func(done int) {
@@ -100,14 +93,14 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 	case set.WithoutPaths && rounds == 0:
 		return g, nil, nil
 	case set.WithoutPaths:
-		near, err = nearest(ctx, g, set.Neighbours, threads)
+		near, err = nearest(ctx, g, k, threads)
 	case rounds == 0:
 		g, err = Paths(ctx, g, threads, offset())
 		return g, nil, err
 	default:
 		// The weights that paths give are never held all at once: all that is
 		// asked of them is which are the largest of every sample.
-		near, err = paths(ctx, g, set.Neighbours, threads, offset())
+		near, err = paths(ctx, g, k, threads, offset())
 	}
 	for round := 0; err == nil; {
 		if g, err = near.coNeighbours(ctx, threads, offset()); err != nil {
@@ -116,7 +109,7 @@ func Graph(ctx context.Context, g *graph.Graph, set Settings, threads int, progr
 		if round++; round == rounds {
 			return g, &Neighbourhoods{near}, nil
 		}
-		near, err = nearest(ctx, g, set.Neighbours, threads)
+		near, err = nearest(ctx, g, k, threads)
 	}
 	return nil, nil, err
 }
@@ -441,20 +434,10 @@ func (l *lists) coNeighbours(ctx context.Context, threads int, progress func(don
 // edges returns the graph, still without weights, that joins every sample to
 // those on its list.
 func (l *lists) edges(ctx context.Context, threads int) (*graph.Graph, error) {
-	others := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: make([]int, len(l.length)+1)}}
-	for i, length := range l.length {
-		others.Offsets[i+1] = others.Offsets[i] + int(length) - 1
-	}
-	others.Values = make([]int32, others.Offsets[len(l.length)])
-	for i := range l.length {
+	return graph.FromRows(ctx, len(l.length), func(i int) ([]int32, []float32) {
 		index, _ := l.of(i)
-		copy(others.Of(i), index[1:])
-	}
-	pairs, err := pair.Union(ctx, []*neighbour.Lists{others}, threads)
-	if err != nil {
-		return nil, err
-	}
-	return graph.FromPairs(ctx, pairs, nil, threads)
+		return index[1:], nil
+	}, threads)
 }
 
 // join turns the halves of the common sum, stored at either end of every edge

@@ -210,9 +210,9 @@ func viaCoNeighbours(t testing.TB, g *graph.Graph, k, threads int) *graph.Graph 
 }
 
 // refined applies Graph to a copy of g, which it would take over.
-func refined(t testing.TB, g *graph.Graph, set Settings, threads int) *graph.Graph {
+func refined(t testing.TB, g *graph.Graph, k int, set Settings, threads int) *graph.Graph {
 	t.Helper()
-	out, _, err := Graph(t.Context(), clone(g), set, threads, nil)
+	out, _, err := Graph(t.Context(), clone(g), k, set, threads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestGraphsStay(t *testing.T) {
 		if !reflect.DeepEqual(g, before) {
 			t.Fatalf("%s changes the graph", name)
 		}
-		if _, _, err := Graph(t.Context(), out, Settings{Neighbours: 7}, 2, nil); err != nil {
+		if _, _, err := Graph(t.Context(), out, 7, Settings{}, 2, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(g, before) {
@@ -319,7 +319,7 @@ func TestGraphsStay(t *testing.T) {
 func TestGraphTakesOver(t *testing.T) {
 	g := random(rand.New(rand.NewPCG(19, 20)), 200, 30, kinds["tied"]).graph(t)
 	before := clone(g)
-	if _, _, err := Graph(t.Context(), g, Settings{Neighbours: 7, Rounds: 2}, 2, nil); err != nil {
+	if _, _, err := Graph(t.Context(), g, 7, Settings{Rounds: 2}, 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	if reflect.DeepEqual(g, before) {
@@ -349,7 +349,7 @@ func TestBothEnds(t *testing.T) {
 			wellFormed(t, viaPaths(t, g, 2))
 			for _, k := range []int{3, 15, 100, 200} {
 				wellFormed(t, viaCoNeighbours(t, g, k, 2))
-				wellFormed(t, refined(t, g, Settings{Neighbours: k, Rounds: 3}, 2))
+				wellFormed(t, refined(t, g, k, Settings{Rounds: 3}, 2))
 			}
 		}
 	}
@@ -360,7 +360,7 @@ func TestBothEnds(t *testing.T) {
 func TestSampleOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	renumber := func(g *graph.Graph, order []int) *graph.Graph {
-		out, err := g.Renumber(t.Context(), order, 2)
+		out, err := g.Scatter(t.Context(), order, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,8 +369,8 @@ func TestSampleOrder(t *testing.T) {
 	for range 10 {
 		g := random(r, 150, 40, kinds["distinct"]).graph(t)
 		order := r.Perm(150)
-		set := Settings{Neighbours: 12}
-		if !reflect.DeepEqual(renumber(refined(t, g, set, 2), order), refined(t, renumber(g, order), set, 2)) {
+		const k = 12
+		if !reflect.DeepEqual(renumber(refined(t, g, k, Settings{}, 2), order), refined(t, renumber(g, order), k, Settings{}, 2)) {
 			t.Fatal("the result depends on the order of the samples")
 		}
 	}
@@ -378,8 +378,8 @@ func TestSampleOrder(t *testing.T) {
 	for range 10 {
 		g := random(r, 60, 20, kinds["tied"]).graph(t)
 		order := r.Perm(60)
-		set := Settings{Neighbours: 60, Rounds: 2}
-		if !reflect.DeepEqual(renumber(refined(t, g, set, 2), order), refined(t, renumber(g, order), set, 2)) {
+		const k = 60
+		if !reflect.DeepEqual(renumber(refined(t, g, k, Settings{Rounds: 2}, 2), order), refined(t, renumber(g, order), k, Settings{Rounds: 2}, 2)) {
 			t.Fatal("the result on tied weights depends on the order of the samples")
 		}
 	}
@@ -515,11 +515,11 @@ func TestFloor(t *testing.T) {
 func TestThreads(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	g := random(r, 700, 40, kinds["tied"]).graph(t)
-	set := Settings{Neighbours: 10, Rounds: 2}
-	all, path, co := refined(t, g, set, 1), viaPaths(t, g, 1), viaCoNeighbours(t, g, 10, 1)
+	set := Settings{Rounds: 2}
+	all, path, co := refined(t, g, 10, set, 1), viaPaths(t, g, 1), viaCoNeighbours(t, g, 10, 1)
 	for _, threads := range []int{2, 5, 16, 0, math.MaxInt} {
 		for name, c := range map[string][2]*graph.Graph{
-			"Graph":        {refined(t, g, set, threads), all},
+			"Graph":        {refined(t, g, 10, set, threads), all},
 			"Paths":        {viaPaths(t, g, threads), path},
 			"CoNeighbours": {viaCoNeighbours(t, g, 10, threads), co},
 		} {
@@ -552,7 +552,7 @@ func TestWithoutEdges(t *testing.T) {
 			t.Errorf("%s: %d edges after Paths", name, out.Edges())
 		}
 		if c.k > 0 {
-			if out = refined(t, c.g, Settings{Neighbours: c.k, Rounds: 2}, 2); out.Samples() != c.g.Samples() || out.Edges() != 0 {
+			if out = refined(t, c.g, c.k, Settings{Rounds: 2}, 2); out.Samples() != c.g.Samples() || out.Edges() != 0 {
 				t.Errorf("%s: %d samples, %d edges after Graph", name, out.Samples(), out.Edges())
 			}
 		}
@@ -565,20 +565,18 @@ func TestSettings(t *testing.T) {
 		want  string // the error, or the resolved settings
 		steps int
 	}{
-		{Settings{Neighbours: 5}, "{false 5 false 1}", 2},
-		{Settings{Neighbours: 5, Rounds: 3}, "{false 5 false 3}", 4},
-		{Settings{Neighbours: 5, WithoutPaths: true}, "{true 5 false 1}", 1},
-		{Settings{WithoutCoNeighbours: true}, "{false 0 true 1}", 1},
-		{Settings{WithoutPaths: true, WithoutCoNeighbours: true}, "{true 0 true 1}", 0},
-		{Settings{}, "Neighbours: 0 neighbours are too few; give at least 1", 2},
-		{Settings{Neighbours: -1}, "Neighbours: -1 neighbours are too few; give at least 1", 2},
-		{Settings{Neighbours: 5, Rounds: -1}, "Rounds: -1 is not between 1 and 100", 2},
-		{Settings{Neighbours: 5, Rounds: 101}, "Rounds: 101 is not between 1 and 100", 102},
+		{Settings{}, "{false false 1}", 2},
+		{Settings{Rounds: 3}, "{false false 3}", 4},
+		{Settings{WithoutPaths: true}, "{true false 1}", 1},
+		{Settings{WithoutCoNeighbours: true}, "{false true 1}", 1},
+		{Settings{WithoutPaths: true, WithoutCoNeighbours: true}, "{true true 1}", 0},
+		{Settings{Rounds: -1}, "Rounds: -1 is not between 1 and 100", 2},
+		{Settings{Rounds: 101}, "Rounds: 101 is not between 1 and 100", 102},
 	} {
 		if got := c.set.Steps(); got != c.steps {
 			t.Errorf("%+v: %d steps, want %d", c.set, got, c.steps)
 		}
-		_, _, failed := Graph(t.Context(), newMatrix(3).graph(t), c.set, 1, nil)
+		_, _, failed := Graph(t.Context(), newMatrix(3).graph(t), 5, c.set, 1, nil)
 		err := c.set.Resolve()
 		got := fmt.Sprint(c.set)
 		if err != nil {
@@ -592,6 +590,15 @@ func TestSettings(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	for _, k := range []int{0, -1} {
+		_, _, err := Graph(t.Context(), newMatrix(3).graph(t), k, Settings{}, 1, nil)
+		if want := fmt.Sprintf("Neighbours: %d neighbours are too few; give at least 1", k); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, _, err := Graph(t.Context(), newMatrix(3).graph(t), k, Settings{WithoutCoNeighbours: true}, 1, nil); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -614,17 +621,17 @@ func TestGraph(t *testing.T) {
 				set  Settings
 				want *graph.Graph
 			}{
-				{Settings{Neighbours: k}, co(path)},
-				{Settings{Neighbours: k, Rounds: 2}, co(co(path))},
-				{Settings{Neighbours: k, Rounds: 4}, co(co(co(co(path))))},
-				{Settings{Neighbours: k, WithoutPaths: true}, co(g)},
-				{Settings{Neighbours: k, WithoutPaths: true, Rounds: 3}, co(co(co(g)))},
+				{Settings{}, co(path)},
+				{Settings{Rounds: 2}, co(co(path))},
+				{Settings{Rounds: 4}, co(co(co(co(path))))},
+				{Settings{WithoutPaths: true}, co(g)},
+				{Settings{WithoutPaths: true, Rounds: 3}, co(co(co(g)))},
 				{Settings{WithoutCoNeighbours: true}, path},
 				{Settings{WithoutCoNeighbours: true, Rounds: 5}, path},
 				{Settings{WithoutPaths: true, WithoutCoNeighbours: true}, g},
 			} {
 				last := 0
-				got, _, err := Graph(t.Context(), clone(g), c.set, 2, func(done int) {
+				got, _, err := Graph(t.Context(), clone(g), k, c.set, 2, func(done int) {
 					if done <= last {
 						t.Errorf("%+v: %d samples are reported after %d", c.set, done, last)
 					}
@@ -658,7 +665,7 @@ func TestCancel(t *testing.T) {
 	for _, at := range []int{1, 401, 801} { // in each of the three steps
 		ctx, cancel := context.WithCancel(t.Context())
 		reports := 0 // after the cancellation
-		out, _, err := Graph(ctx, clone(g), Settings{Neighbours: 5, Rounds: 2}, 2, func(done int) {
+		out, _, err := Graph(ctx, clone(g), 5, Settings{Rounds: 2}, 2, func(done int) {
 			if ctx.Err() != nil {
 				reports++
 			}
@@ -686,7 +693,7 @@ func TestCancelAnywhere(t *testing.T) {
 			return CoNeighbours(ctx, g, 4, threads, nil)
 		},
 		"Graph": func(ctx context.Context, threads int) (*graph.Graph, error) {
-			out, _, err := Graph(ctx, clone(g), Settings{Neighbours: 4, Rounds: 2}, threads, nil)
+			out, _, err := Graph(ctx, clone(g), 4, Settings{Rounds: 2}, threads, nil)
 			return out, err
 		},
 	} {
@@ -738,11 +745,11 @@ func BenchmarkGraph(b *testing.B) {
 		{"paths", func(g *graph.Graph) (*graph.Graph, error) { return Paths(b.Context(), g, 0, nil) }},
 		{"co-neighbours", func(g *graph.Graph) (*graph.Graph, error) { return CoNeighbours(b.Context(), g, k, 0, nil) }},
 		{"both", func(g *graph.Graph) (*graph.Graph, error) {
-			out, _, err := Graph(b.Context(), g, Settings{Neighbours: k}, 0, nil)
+			out, _, err := Graph(b.Context(), g, k, Settings{}, 0, nil)
 			return out, err
 		}},
 		{"three rounds", func(g *graph.Graph) (*graph.Graph, error) {
-			out, _, err := Graph(b.Context(), g, Settings{Neighbours: k, Rounds: 3}, 0, nil)
+			out, _, err := Graph(b.Context(), g, k, Settings{Rounds: 3}, 0, nil)
 			return out, err
 		}},
 	} {

@@ -43,7 +43,7 @@ func BenchmarkSearch(b *testing.B) {
 	g := rings(2000, 100, 60, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Search(b.Context(), g, Settings{}, 0, nil); err != nil {
+		if _, err := Search(b.Context(), g, nil, Settings{}, 0, 0, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

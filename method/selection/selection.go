@@ -1,4 +1,4 @@
-// Package granularity finds out how fine the clusters are to be. It is what lets the
+// Package selection finds out how fine the clusters are to be. It is what lets the
 // method do without a number of neighbours that knows the size of the classes: the
 // refinement (Eq. pb_optknn) and the partition are tried with many numbers of neighbours
 // and resolutions, and the partition is taken that is found again when these change and
@@ -14,6 +14,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
@@ -21,19 +22,19 @@ import (
 
 // Settings steer the search. The zero value tries everything.
 type Settings struct {
-	// Neighbours, if not 0, is the only number of neighbours that is tried.
+	// Neighbours is the only number of neighbours to try; 0 stands for all.
 	Neighbours int
-	// Most bounds the numbers that are tried; 0 stands for DefaultMost.
-	Most int
-	// Partition steers the search of every partition. Its Resolution, if not 0, is the
-	// only one that is tried.
+	// Resolution is the only resolution to try; 0 stands for all.
+	Resolution float64
+	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for
+	// DefaultMaxNeighbours.
+	MaxNeighbours int
+	// Partition steers the search of every partition. Its Levels of 0 stand for Levels.
 	Partition partition.Settings
-	// Seed decides the order of the moves.
-	Seed uint64
 }
 
-// DefaultMost is the largest number of neighbours that is tried.
-const DefaultMost = 80
+// DefaultMaxNeighbours is the largest number of neighbours that is tried.
+const DefaultMaxNeighbours = 80
 
 // Levels is how many levels a partition is searched on where the settings do not say.
 const Levels = 20
@@ -46,7 +47,11 @@ func (s *Settings) Resolve() error {
 	if s.Partition.Levels == 0 {
 		s.Partition.Levels = Levels
 	}
-	if err := option.Resolve([]option.Parameter{{Field: "Most", Value: option.Whole(&s.Most, DefaultMost, 1, math.MaxInt32)}}); err != nil {
+	err := option.Resolve([]option.Parameter{
+		partition.ResolutionParameter(&s.Resolution),
+		{Field: "MaxNeighbours", Value: option.Whole(&s.MaxNeighbours, DefaultMaxNeighbours, 1, math.MaxInt32)},
+	})
+	if err != nil {
 		return err
 	}
 	return option.Within("Partition", s.Partition.Resolve())
@@ -70,10 +75,9 @@ type Candidate struct {
 	// random walk between nearest neighbours: 1 less the map equation over its value for
 	// a single cluster. It is below 0 where the clusters cut more than they join.
 	Compression float64 `json:"compression"`
-	// Strain says how far what is known of pairs of samples contradicts those that would be
-	// together if the clusters could be merged all the same: with j such pairs that cannot be
-	// together, and e as many as there would be by chance, j / (j + e + 1). It is 0 where
-	// nothing is known.
+	// Strain says how far the constraints contradict the partition: with j the pairs that must
+	// not be in one cluster and would be if the clusters were merged without constraints, and
+	// e as many as there would be by chance, j / (j + e + 1). It is 0 without constraints.
 	Strain float64 `json:"strain,omitempty"`
 	// Score is (Plateau x Agreement x (1 - Strain))^2.5 x Compression, all at least 0; and 0
 	// for a single cluster, and where there are more than half as many as samples.
@@ -99,15 +103,17 @@ type Result struct {
 }
 
 // Search refines the fused graph g, which is not changed, with every number of
-// neighbours, finds a partition for every resolution, and chooses. progress, if not nil,
+// neighbours, finds a partition under the constraints, which may be nil, for every
+// resolution, and chooses. seed decides the order of the moves. progress, if not nil,
 // is called with the number of partitions found, of Steps. The result does not depend on
 // threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
 // context's own.
-func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, progress func(done int)) (*Result, error) {
+func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolved, set Settings, seed uint64, threads int, progress func(done int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
-	plan := set.plan(g.Samples())
+	s := searcher{set, constraints, seed, set.plan(g.Samples())}
+	plan := s.plan
 	near, err := refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads)
 	if err != nil {
 		return nil, err
@@ -118,7 +124,7 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 	failed := make([]error, len(plan.neighbours))
 	err = parallel.Blocks(ctx, threads, len(plan.neighbours), 1, func(_, turn, _ int) {
 		at := len(plan.neighbours) - 1 - turn // what takes longest comes first
-		failed[at] = set.row(ctx, near, plan, at, r.Candidates[at*width:][:width], tick)
+		failed[at] = s.row(ctx, near, at, r.Candidates[at*width:][:width], tick)
 	})
 	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, err
@@ -136,61 +142,67 @@ func Search(ctx context.Context, g *graph.Graph, set Settings, threads int, prog
 		}
 	}
 	best := &r.Candidates[r.Best]
-	if r.Graph, err = set.refined(ctx, near, best.Neighbours, threads); err != nil {
+	if r.Graph, err = s.refined(ctx, near, best.Neighbours, threads); err != nil {
 		return nil, err
 	}
-	series, err := set.series(ctx, r.Graph, plan)
+	series, err := s.series(ctx, r.Graph)
 	if err != nil {
 		return nil, err
 	}
-	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, set.random(best.Neighbours, -best.Resolution))
+	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, s.random(best.Neighbours, -best.Resolution))
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
+// searcher is one call of Search.
+type searcher struct {
+	set         Settings
+	constraints *constraint.Resolved
+	seed        uint64
+	plan        plan
+}
+
 // walked is how many neighbours of a sample a random walk may go to.
 const walked = 10
 
 // row finds the partitions with one number of neighbours.
-func (s Settings) row(ctx context.Context, near *refine.Neighbourhoods, p plan, at int, row []Candidate, tick func(int)) error {
-	k := p.neighbours[at]
+func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int, row []Candidate, tick func(int)) error {
+	k := s.plan.neighbours[at]
 	refined, err := s.refined(ctx, near, k, 1)
 	if err != nil {
 		return err
 	}
-	series, err := s.series(ctx, refined, p)
+	series, err := s.series(ctx, refined)
 	if err != nil {
 		return err
 	}
 	random := func(resolution float64) *rand.Rand { return s.random(k, resolution) }
-	return series.Each(ctx, p.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
-		row[c] = Candidate{Neighbours: k, Resolution: p.resolutions[c], Clusters: clusters, Strain: strain, labels: labels}
+	return series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
+		row[c] = Candidate{Neighbours: k, Resolution: s.plan.resolutions[c], Clusters: clusters, Strain: strain, labels: labels}
 		tick(1)
 	})
 }
 
-// refined returns the graph that is partitioned, with what is known of pairs told around.
-func (s Settings) refined(ctx context.Context, near *refine.Neighbourhoods, k, threads int) (*graph.Graph, error) {
+// refined returns the graph that is partitioned, to which the constraints are propagated.
+func (s *searcher) refined(ctx context.Context, near *refine.Neighbourhoods, k, threads int) (*graph.Graph, error) {
 	g, err := near.CoNeighbours(ctx, k, threads)
 	if err != nil {
 		return nil, err
 	}
-	return s.Partition.Known.Spread(ctx, g, threads)
+	return s.constraints.Propagate(ctx, g, threads)
 }
 
 // series is that of one refined graph.
-func (s Settings) series(ctx context.Context, refined *graph.Graph, p plan) (*partition.Series, error) {
-	set := s.Partition
-	set.Resolution = p.finest
-	return partition.NewSeries(ctx, refined, set)
+func (s *searcher) series(ctx context.Context, refined *graph.Graph) (*partition.Series, error) {
+	return partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, s.set.Partition)
 }
 
 // random depends on nothing but what is tried, so that a partition can be found again
 // without the others.
-func (s Settings) random(k int, resolution float64) *rand.Rand {
-	return rand.New(rand.NewPCG(s.Seed^uint64(k)<<32, math.Float64bits(resolution)))
+func (s *searcher) random(k int, resolution float64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.seed^uint64(k)<<32, math.Float64bits(resolution)))
 }
 
 // plan is what is tried.
@@ -206,7 +218,7 @@ type plan struct {
 // 25 samples at most.
 func (s Settings) plan(samples int) plan {
 	var p plan
-	most := max(1, min(s.Most, (samples-1)/3))
+	most := max(1, min(s.MaxNeighbours, (samples-1)/3))
 	switch {
 	case s.Neighbours > 0:
 		p.neighbours = []int{s.Neighbours}
@@ -221,7 +233,7 @@ func (s Settings) plan(samples int) plan {
 		p.finest = coarsest * math.Pow(10, step/5)
 		p.resolutions = append(p.resolutions, p.finest)
 	}
-	if r := s.Partition.Resolution; r > 0 {
+	if r := s.Resolution; r > 0 {
 		p.resolutions, p.finest = []float64{r}, max(r, p.finest)
 	}
 	return p

@@ -19,9 +19,9 @@ import (
 	"github.com/mvclust/mvclust/score"
 )
 
-func search(t testing.TB, g *graph.Graph, set Settings, threads int) *Result {
+func search(t testing.TB, g *graph.Graph, set Settings, seed uint64, threads int) *Result {
 	t.Helper()
-	r, err := Search(t.Context(), g, set, threads, nil)
+	r, err := Search(t.Context(), g, nil, set, seed, threads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +190,12 @@ func TestPlan(t *testing.T) {
 		{Settings{}, 40, []int{5, 7, 10}, 8, 1.6},
 		{Settings{}, 2000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 16, 80},
 		{Settings{}, 1_000_000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 30, 40_000},
-		{Settings{Most: 30}, 2000, []int{5, 7, 10, 14, 20, 28}, 16, 80},
-		{Settings{Most: 2}, 2000, []int{2}, 16, 80},
+		{Settings{MaxNeighbours: 30}, 2000, []int{5, 7, 10, 14, 20, 28}, 16, 80},
+		{Settings{MaxNeighbours: 2}, 2000, []int{2}, 16, 80},
 		{Settings{Neighbours: 33}, 2000, []int{33}, 16, 80},
 		{Settings{Neighbours: 2}, 3, []int{2}, 7, 1},
-		{Settings{Partition: partition.Settings{Resolution: 3}}, 40, []int{5, 7, 10}, 1, 3},
-		{Settings{Neighbours: 90, Partition: partition.Settings{Resolution: 0.01}}, 40, []int{90}, 1, 0.01},
+		{Settings{Resolution: 3}, 40, []int{5, 7, 10}, 1, 3},
+		{Settings{Neighbours: 90, Resolution: 0.01}, 40, []int{90}, 1, 0.01},
 	} {
 		if err := c.set.Resolve(); err != nil {
 			t.Fatal(err)
@@ -219,12 +219,12 @@ func TestPlan(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for want, set := range map[string]Settings{
-		"Neighbours":           {Neighbours: -1},
-		"Most":                 {Most: -1},
-		"Partition.Resolution": {Partition: partition.Settings{Resolution: -1}},
-		"Partition.Levels":     {Partition: partition.Settings{Levels: -1}},
+		"Neighbours":       {Neighbours: -1},
+		"MaxNeighbours":    {MaxNeighbours: -1},
+		"Resolution":       {Resolution: -1},
+		"Partition.Levels": {Partition: partition.Settings{Levels: -1}},
 	} {
-		_, err := Search(t.Context(), rings(10, 5, 3, 1), set, 1, nil)
+		_, err := Search(t.Context(), rings(10, 5, 3, 1), nil, set, 0, 1, nil)
 		of, ok := errors.AsType[*option.Error](err)
 		if !ok || of.Field != want || set.Steps(10) != 0 || set.Footprint(10, 100, 1) != 0 || set.Cost(10) != 0 {
 			t.Errorf("%+v: %v", set, err)
@@ -237,9 +237,10 @@ func TestSearch(t *testing.T) {
 	g := rings(300, 30, 10, 1)
 	before := *g
 	before.Index, before.Weight = slices.Clone(g.Index), slices.Clone(g.Weight)
-	set := Settings{Seed: 5}
+	var set Settings
+	const seed = 5
 	var reports, running atomic.Int32
-	got, err := Search(t.Context(), g, set, 4, func(done int) {
+	got, err := Search(t.Context(), g, nil, set, seed, 4, func(done int) {
 		if running.Add(1) > 1 || int(reports.Add(1)) > set.Steps(300) || done > set.Steps(300) {
 			t.Errorf("report %d says %d", reports.Load(), done)
 		}
@@ -267,9 +268,9 @@ func TestSearch(t *testing.T) {
 			t.Fatalf("candidate %d is %+v", at, c)
 		}
 		one := set
-		one.Neighbours, one.Partition.Resolution = c.Neighbours, c.Resolution
+		one.Neighbours, one.Resolution = c.Neighbours, c.Resolution
 		if row%3 == 0 && column%4 == 0 { // the others would take long
-			alone := search(t, g, one, 1)
+			alone := search(t, g, one, seed, 1)
 			if !slices.Equal(alone.Candidates[0].labels, c.labels) {
 				t.Errorf("alone, %+v gives other clusters", c)
 			}
@@ -320,7 +321,7 @@ func TestSearchFindsClasses(t *testing.T) {
 		for i := range truth {
 			truth[i] = i / c.size
 		}
-		got := search(t, g, Settings{}, 0)
+		got := search(t, g, Settings{}, 0, 0)
 		s, err := score.Compare(truth, got.Partition.Labels)
 		if err != nil {
 			t.Fatal(err)
@@ -333,9 +334,9 @@ func TestSearchFindsClasses(t *testing.T) {
 
 func TestSearchThreads(t *testing.T) {
 	g := rings(200, 20, 6, 3)
-	want := search(t, g, Settings{Seed: 1}, 1)
+	want := search(t, g, Settings{}, 1, 1)
 	for _, threads := range []int{0, 2, 8, 100} {
-		if got := search(t, g, Settings{Seed: 1}, threads); !reflect.DeepEqual(got, want) {
+		if got := search(t, g, Settings{}, 1, threads); !reflect.DeepEqual(got, want) {
 			t.Errorf("%d threads give another result", threads)
 		}
 	}
@@ -346,7 +347,7 @@ func TestSearchFew(t *testing.T) {
 	for n := range 12 {
 		for _, g := range []*graph.Graph{{Offsets: make([]int, n+1)}, rings(n, max(1, n/2), 2, 4), rings(n, max(1, n), 3, 5)} {
 			t.Run(fmt.Sprint(n, " ", g.Edges()), func(t *testing.T) {
-				got := search(t, g, Settings{}, 2)
+				got := search(t, g, Settings{}, 0, 2)
 				if len(got.Partition.Labels) != n || got.Graph.Samples() != n || len(got.Candidates) != (Settings{}).Steps(n) {
 					t.Fatalf("%+v", got)
 				}
@@ -370,7 +371,7 @@ func TestSearchCancelled(t *testing.T) {
 	g := rings(60, 10, 4, 6)
 	asked := 0
 	for ended := false; !ended; asked += 1 + asked/10 {
-		got, err := Search(lapse.After(t.Context(), asked), g, Settings{}, 1, nil)
+		got, err := Search(lapse.After(t.Context(), asked), g, nil, Settings{}, 0, 1, nil)
 		if ended = err == nil; !ended && (got != nil || !errors.Is(err, context.Canceled)) {
 			t.Fatalf("after %d questions: %v", asked, err)
 		}
@@ -379,7 +380,7 @@ func TestSearchCancelled(t *testing.T) {
 		t.Errorf("it asks %d times", asked)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	got, err := Search(ctx, g, Settings{}, 4, func(int) { cancel() })
+	got, err := Search(ctx, g, nil, Settings{}, 0, 4, func(int) { cancel() })
 	if got != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled at the first report: %v", err)
 	}
