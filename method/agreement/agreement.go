@@ -1,6 +1,10 @@
-// Package agreement measures how far views speak of the same thing: whether samples that
-// are neighbours in one view are alike in another (cross-view consistency, the idea of
-// Eq. f_cross, before any probability is learned).
+// Package agreement measures how far views agree: whether samples that are neighbours in
+// one view are alike in another. This is the cross-view consistency of Eq. f_cross, before
+// any probability is learned. With x a neighbour of i in view b, and y a random sample,
+//
+//	agreement(m, b) = P(sim_m(i, x) > sim_m(i, y)) - P(sim_m(i, x) < sim_m(i, y))
+//
+// It follows the method and may change in any minor version.
 package agreement
 
 import (
@@ -16,34 +20,33 @@ import (
 
 // Report tells how far views agree.
 type Report struct {
-	// Agreement holds, by view m and view b, how much more alike neighbours in b are in m
-	// than samples drawn at random: the share of comparisons in which they are, less the
-	// share in which the others are, in [-1, 1]. It is near 0 where b knows nothing of m,
-	// and 0 where m is b, or hardly any sample has both.
+	// Agreement holds agreement(m, b) of the package comment, in [-1, 1]. It is near 0
+	// where b tells nothing about m. It is 0 where m is b, and where too few samples have
+	// both views.
 	Agreement [][]float64
-	// LeftOut says which views agree with the others hardly more than noise would: whose
-	// mean agreement is less than AtChance times that of the view that agrees most. Views
-	// are left out one at a time, the worst first, and the rest judged without it. Of two
-	// views neither can be told to be the one at fault, and none is left out.
+	// LeftOut marks the views that agree with the others no more than noise would: their
+	// mean agreement is less than AtChance times the largest. Views are left out one at a
+	// time, the worst first, and the rest are judged without it. Of two views neither is
+	// left out, since either may be the one that is noise.
 	LeftOut []bool
 }
 
-// enough is how many samples must have both views for chance not to decide.
+// enough is the number of samples that must have both views.
 const enough = 20
 
-// stream keeps the numbers drawn here apart from those of other stages.
+// stream separates the random numbers of this stage from those of others.
 const stream = 1 << 32
 
-// samples, nearest and others bound the comparisons: some 10,000 x 10 x 4 for every two
-// views, whose share has a standard error of about one percent.
+// For every two views, some 10,000 samples with 10 neighbours and 4 random others are
+// compared, which makes a standard error of about one percent.
 const (
 	samples = 10_000
 	nearest = 10
 	others  = 4
 )
 
-// Measure compares every two of the views. The spaces and lists are in the same order and
-// numbering; seed decides which samples are compared. The result does not depend on
+// Measure compares every two views. Spaces and lists are in the same order, and number the
+// samples alike. seed decides which samples are compared. The result does not depend on
 // threads. The only error is the context's own.
 func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour.Lists, seed uint64, threads int) (*Report, error) {
 	views := len(spaces)
@@ -61,7 +64,7 @@ func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Agreement: matrix, LeftOut: unlike(matrix)}
+	r := &Report{Agreement: matrix, LeftOut: atChance(matrix)}
 	for _, row := range matrix {
 		for b, x := range row {
 			if x != x {
@@ -72,7 +75,8 @@ func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour
 	return r, nil
 }
 
-// compare returns the entry of the matrix for a view and the neighbours in another.
+// compare returns the agreement of a view with the neighbours in another one, NaN where too
+// few samples have both.
 func compare(ctx context.Context, space *similarity.Space, lists *neighbour.Lists, random *rand.Rand) float64 {
 	n := min(space.Count(), samples)
 	won, all, shared := 0, 0, 0
@@ -95,7 +99,7 @@ func compare(ctx context.Context, space *similarity.Space, lists *neighbour.List
 				continue
 			}
 			for _, x := range near[:len(list)] {
-				switch { // NaN, where the neighbour lacks the view, is neither
+				switch { // a neighbour that lacks the view has NaN and does not count
 				case x > far[s]:
 					won++
 					all++
@@ -114,18 +118,17 @@ func compare(ctx context.Context, space *similarity.Space, lists *neighbour.List
 	return float64(won) / float64(all)
 }
 
-// AtChance is the share of the best view's agreement below which a view is taken to be
-// at chance.
+// AtChance is the share of the largest mean agreement below which a view counts as noise.
 const AtChance = 0.25
 
-// clear is an agreement that does not come about by chance.
-const clear = 0.05
+// significant is an agreement that does not come about by chance.
+const significant = 0.05
 
-// unlike returns the views that are to be left out; entries of a that are NaN do not count.
-func unlike(a [][]float64) []bool {
+// atChance returns Report.LeftOut; entries of a that are NaN do not count.
+func atChance(a [][]float64) []bool {
 	out := make([]bool, len(a))
 	for left := len(a); left > 2; left-- {
-		worst, least, most := -1, math.Inf(1), 0.0
+		worst, least, largest := -1, math.Inf(1), 0.0
 		for m, row := range a {
 			if out[m] {
 				continue
@@ -134,12 +137,12 @@ func unlike(a [][]float64) []bool {
 			if !ok {
 				continue
 			}
-			most = max(most, x)
+			largest = max(largest, x)
 			if x < least {
 				worst, least = m, x
 			}
 		}
-		if worst < 0 || most < clear || least >= AtChance*most {
+		if worst < 0 || largest < significant || least >= AtChance*largest {
 			break
 		}
 		out[worst] = true
@@ -148,7 +151,7 @@ func unlike(a [][]float64) []bool {
 }
 
 // mean returns a view's mean agreement with those that are not left out, and whether it
-// shares samples with any of them.
+// could be compared with any of them.
 func mean(row []float64, out []bool) (float64, bool) {
 	sum, n := 0.0, 0
 	for b, x := range row {

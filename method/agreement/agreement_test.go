@@ -167,7 +167,7 @@ func TestMeasureCancelled(t *testing.T) {
 	}
 }
 
-func TestUnlike(t *testing.T) {
+func TestAtChance(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
 		name string
@@ -187,7 +187,7 @@ func TestUnlike(t *testing.T) {
 			{nan, 0.9, 0.3, 0}, {0.9, nan, 0.3, 0}, {0.2, 0.2, nan, 0.2}, {0, 0, 0, nan},
 		}, []bool{false, false, false, true}},
 	} {
-		if got := unlike(c.a); !slices.Equal(got, c.want) {
+		if got := atChance(c.a); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

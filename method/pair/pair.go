@@ -1,6 +1,9 @@
-// Package pair collects the pairs of samples that the method looks at: the union
-// of the neighbour lists of all views (the T training pairs (p_t, q_t)), with
-// their similarity in every view (w^(m)_{p_t,q_t}).
+// Package pair collects the pairs of samples whose probability the method estimates: the
+// union of the neighbour lists of all views, which is the paper's T training pairs
+//
+//	{(p_t, q_t)}, t = 1..T,  with the similarities w^(m)_{p_t,q_t} in every view m.
+//
+// It follows the method and may change in any minor version.
 package pair
 
 import (
@@ -30,13 +33,13 @@ func (s *Set) Len() int { return len(s.Partners.Values) }
 // Of returns the partners q > p of p, ascending.
 func (s *Set) Of(p int) []int32 { return s.Partners.Of(p) }
 
-// Union returns the pairs of which one is a neighbour of the other in at least
-// one of lists. There must be at least one, and all over the same samples. The
-// result does not depend on threads; 0 stands for GOMAXPROCS. The only error is the
-// context's own.
+// Union returns the pairs of samples of which one is a neighbour of the other in at least
+// one of the lists. There must be at least one list, and all must have the same samples.
+// threads of 0 or less stands for all usable processors; the result is the same for any
+// number. The only error is the context's own.
 func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, error) {
 	n := lists[0].Len()
-	// Every thread goes through all lists, for pairs of samples of its own.
+	// Every thread goes through all lists, and takes the pairs of its own range of p.
 	start := make([]int, n+1)
 	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
 		each(ctx, lists, n, func(p, _ int32) {
@@ -76,8 +79,8 @@ func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, er
 	return &Set{kept}, nil
 }
 
-// each calls do once for every entry of every list, the lower sample first, until ctx
-// is done.
+// each calls do for every entry of every list, with the lower sample first, until ctx is
+// done.
 func each(ctx context.Context, lists []*neighbour.Lists, n int, do func(p, q int32)) {
 	for _, l := range lists {
 		for i := range int32(n) {
@@ -91,17 +94,16 @@ func each(ctx context.Context, lists []*neighbour.Lists, n int, do func(p, q int
 	}
 }
 
-// Thin returns the set itself where it has at most most pairs, or else most of its
-// pairs, evenly spaced.
-func (s *Set) Thin(most int) *Set {
-	if s.Len() <= most {
+// Thin returns n of the pairs, evenly spaced, or the set itself where it has no more.
+func (s *Set) Thin(n int) *Set {
+	if s.Len() <= n {
 		return s
 	}
 	offsets := s.Partners.Offsets
-	thin := sparse.Rows[int32]{Offsets: make([]int, len(offsets)), Values: make([]int32, most)}
+	thin := sparse.Rows[int32]{Offsets: make([]int, len(offsets)), Values: make([]int32, n)}
 	p := 0
-	for k := range most {
-		t := sparse.Spaced(k, most, s.Len())
+	for k := range n {
+		t := sparse.Spaced(k, n, s.Len())
 		for t >= offsets[p+1] {
 			p++
 			thin.Offsets[p] = k
@@ -109,12 +111,12 @@ func (s *Set) Thin(most int) *Set {
 		thin.Values[k] = s.Partners.Values[t]
 	}
 	for p++; p < len(offsets); p++ {
-		thin.Offsets[p] = most
+		thin.Offsets[p] = n
 	}
 	return &Set{thin}
 }
 
-// Part returns the pairs whose lower sample is in [lo, hi).
+// Part returns the pairs (p, q) with p in [lo, hi). It shares its memory with s.
 func (s *Set) Part(lo, hi int) *Set {
 	offsets := s.Partners.Offsets
 	part := sparse.Rows[int32]{Offsets: make([]int, len(offsets)), Values: s.Partners.Values[offsets[lo]:offsets[hi]]}
@@ -124,10 +126,10 @@ func (s *Set) Part(lo, hi int) *Set {
 	return &Set{part}
 }
 
-// Similarities returns the similarity of every pair in every view, by view and
-// then by pair number; NaN where a sample of the pair lacks the view. progress,
-// if not nil, is called now and then, one call at a time, with the number of
-// pairs done. The only error is the context's own.
+// Similarities returns the similarity of every pair in every view, by view and pair number,
+// NaN where one of the two samples lacks the view. progress, if not nil, is called now and
+// then, one call at a time, with the number of pairs done. The only error is the context's
+// own.
 func (s *Set) Similarities(ctx context.Context, spaces []*similarity.Space, threads int, progress func(done int)) ([][]float32, error) {
 	w := make([][]float32, len(spaces))
 	for m := range w {

@@ -6,18 +6,19 @@ import (
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
-// Calibrate fits the functions to labelled pairs, every view on its own: f^(m) is the
-// share of pairs of one class in each segment, Eq. f_function, made rising by isotonic
-// regression in which a segment weighs as much as it has pairs. With pseudo labels,
-// such as the clusters that k-means finds in the view, it is the estimate of MPC, the
-// method that SLS-MPC improves on. With the true classes it is an oracle: the rising
-// function nearest to the truth, which learning can at best come near to.
+// Calibrate fits the functions to labelled pairs, each view by itself. f^(m) is the share of
+// pairs of the same class in each segment, Eq. f_function, followed by isotonic regression
+// with the numbers of pairs as weights.
 //
-// same says whether a pair is of one class, by the labels of the view; its arguments
-// are the indices of similarities. It is called once for each pair that has the view,
-// but for those that Settings.Pairs leaves out. BaseRate is the share of pairs of one
-// class, Cross follows from the functions as in Learn, and there is no Curve. Of the
-// settings, Segments and Pairs matter. The errors are those of Learn.
+// With pseudo labels, such as the clusters of k-means in the view, this is MPC's estimate.
+// With the true classes it is an oracle: the monotonic function nearest to the truth, an
+// upper bound for learning.
+//
+// same(view, pair) says whether the pair is of the same class by the view's labels; its
+// arguments index similarities. It is called once for each pair that has the view and that
+// Settings.Pairs does not leave out. BaseRate is the share of pairs of the same class.
+// Cross is that of Learn, and there is no Curve. Only Segments and Pairs of the settings
+// matter. The errors are those of Learn.
 func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pair int) bool, set Settings) (*Functions, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 	if err := check(similarities); err != nil {
 		return nil, err
 	}
-	taken := every(similarities, set.Pairs)
+	taken := thin(similarities, set.Pairs)
 	n, all := len(taken[0]), len(similarities[0])
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(n)

@@ -2,8 +2,8 @@ package probability
 
 import "math"
 
-// estimates holds the estimates of the share of pairs of one class in each segment
-// of one view, or the derivatives of the loss by them.
+// estimates holds the three estimates of the share of pairs of the same class in each
+// segment of one view, or the derivatives of the loss by them.
 type estimates struct {
 	single []float64   // Fsingle
 	multi  []float64   // Fmulti
@@ -68,8 +68,8 @@ func (o *objective) direct(e, by estimates, weight float64, loss *Losses) {
 	}
 }
 
-// mixed is Eq. loss_1: Fsingle and every Fcross are held to Fmix, which depends on
-// them in turn.
+// mixed is Eq. loss_1: Fsingle and every Fcross are held to Fmix, which itself depends on
+// them.
 func (o *objective) mixed(e, by estimates, weight float64, loss *Losses) {
 	scale := 2 * o.set.Lambda * weight
 	for i, multi := range e.multi {
@@ -99,8 +99,8 @@ func (o *objective) mixed(e, by estimates, weight float64, loss *Losses) {
 	}
 }
 
-// constraint adds one view's part of Eq. loss_2 to loss, and its derivatives to by:
-// the lowest segments belong at 0, the highest at 1.
+// constraint adds one view's part of Eq. loss_2 to loss, and its derivatives to by: the
+// lowest segments are drawn to 0, the highest to 1.
 func (o *objective) constraint(e, by estimates, loss *Losses) {
 	draw := func(x, byX []float64) {
 		one := func(i int, to float64) {

@@ -6,24 +6,22 @@ import (
 	"sort"
 )
 
-// Function is a view's probability function f(x) = P(same class | similarity x),
-// Eq. f_function: a line through I points, one per segment of the training pairs.
+// Function is a view's probability function f(x) = P(same class | similarity x), Eq.
+// f_function: linear between I points, one per segment of the training pairs.
 type Function struct {
-	// X is the mean similarity of the pairs of each segment, strictly rising.
+	// X is the mean similarity of the pairs of each segment, strictly increasing.
 	X []float64 `json:"similarity"`
-	// P is the probability at X, in [0, 1]; in Functions.ByView it never falls as X
-	// rises.
+	// P is the probability at X, in [0, 1]. In Functions.ByView it never falls.
 	P []float64 `json:"probability"`
 }
 
-// At returns the probability at similarity x: the line between the points, and
-// the first or last probability outside them. It is NaN where x is, and where the
-// function has no points.
+// At returns the probability at similarity x: linear between the points, and the first or
+// last probability beyond them. It is NaN where x is NaN, and where there are no points.
 func (f *Function) At(x float64) float64 {
 	return f.between(sort.SearchFloat64s(f.X, x), x)
 }
 
-// between is At for an x that lies above the points before i, and not above i.
+// between is At where i is the first point that is not below x.
 func (f *Function) between(i int, x float64) float64 {
 	switch {
 	case len(f.X) == 0 || x != x:
@@ -33,20 +31,20 @@ func (f *Function) between(i int, x float64) float64 {
 	case i == 0 || f.X[i] == x:
 		return f.P[i]
 	}
-	// Rounding must not carry the line past the point that it leads to.
+	// Rounding must not carry the value beyond the two points.
 	a, b := f.P[i-1], f.P[i]
 	p := a + (x-f.X[i-1])/(f.X[i]-f.X[i-1])*(b-a)
 	return min(max(p, min(a, b)), max(a, b))
 }
 
-// Lookup is a function made ready to be asked many times.
+// Lookup is a Function with a table that finds the points about x without a search.
 type Lookup struct {
 	*Function
 	low, scale float64
-	first      []int32 // by step from the first point on: the first point within or behind
+	first      []int32 // by step of equal width: the first point in it or after it
 }
 
-// Lookup returns f for many questions. f must not be changed afterwards.
+// Lookup returns f with such a table. f must not be changed afterwards.
 func (f *Function) Lookup() *Lookup {
 	l := &Lookup{Function: f}
 	if len(f.X) < 2 {
@@ -56,7 +54,7 @@ func (f *Function) Lookup() *Lookup {
 	last := f.X[len(f.X)-1]
 	l.low, l.scale = f.X[0], float64(steps)/(last-f.X[0])
 	if l.scale == 0 || l.scale-l.scale != 0 {
-		return l // the points are too far apart, or too close to be told apart by steps
+		return l // the points are too far apart, or too close, for steps
 	}
 	l.first = make([]int32, steps+1)
 	i := 0
@@ -77,8 +75,8 @@ func (l *Lookup) At(x float64) float64 {
 	if l.first == nil || !(x > l.X[0] && x < l.X[len(l.X)-1]) {
 		return l.Function.At(x)
 	}
-	// Rounding is the same for a point as for x, so none before the first of the step
-	// lies above x.
+	// The step of a point is rounded as that of x is, so no point before the first of the
+	// step can be above x.
 	i := int(l.first[min(l.step(x), len(l.first)-1)])
 	for l.X[i] < x {
 		i++
@@ -86,7 +84,7 @@ func (l *Lookup) At(x float64) float64 {
 	return l.between(i, x)
 }
 
-// check reports what Function promises and f does not keep.
+// check reports the first thing in which f is not as Function says.
 func (f *Function) check() error {
 	if len(f.X) != len(f.P) {
 		return fmt.Errorf("has %d similarities and %d probabilities; give as many of each", len(f.X), len(f.P))

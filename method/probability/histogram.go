@@ -2,8 +2,7 @@ package probability
 
 // Histogram counts similarities in steps of equal width.
 type Histogram struct {
-	// Low and High are the least and the largest similarity; both are 0 where there is
-	// none.
+	// Low and High are the least and the largest similarity, 0 where there is none.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// Count holds the similarities in each of the steps from Low to High.
@@ -12,8 +11,8 @@ type Histogram struct {
 	Missing int `json:"missing"`
 }
 
-// NewHistogram counts a view's similarities, of which those that are NaN are missing, in
-// so many steps, at least one.
+// NewHistogram counts a view's similarities in the given number of steps, at least one. NaN
+// counts as missing.
 func NewHistogram(similarities []float32, steps int) Histogram {
 	h := Histogram{Count: make([]int, max(1, steps))}
 	found := 0

@@ -1,19 +1,19 @@
-// Package probability learns, for every view, the function that turns a
-// similarity into the probability that two samples belong to the same class
-// (the self-learning probability function, Eqs. f_function to loss_2).
+// Package probability learns for every view the function f(x) = P(same class | similarity x),
+// the paper's self-learning probability function (Eqs. f_function to loss_2).
 //
-// There are no labels to learn from. What is known is that all views look at the
-// same pairs. Take the pairs of one segment of one view, that is, pairs about
-// equally similar there. A fixed share of them is of the same class, whichever
-// view is asked, so three estimates of that share should agree:
+// There are no labels to learn from, but all views describe the same pairs. Take the pairs
+// of one segment of one view, which are about equally similar there. A fixed share of them
+// is of the same class, so three estimates of that share should agree:
 //
-//	Fsingle  what the view itself says: f at the segment        Eq. f_single
-//	Fcross   what another view says of these pairs, on average  Eq. f_cross
-//	Fmulti   what all views together say of them, on average    Eq. f_multi
+//	Fsingle  the view's own: f at the segment            Eq. f_single
+//	Fcross   another view's mean over these pairs        Eq. f_cross
+//	Fmulti   the mean over them of all views' posterior  Eq. f_multi
 //
-// Learning moves the functions until they do, while the constraint loss keeps
-// the least similar pairs near 0 and the most similar ones near 1, and every
-// function rising.
+// Gradient descent makes them agree (consistency loss, Eq. loss_1), and draws the least
+// similar pairs to 0 and the most similar to 1 (constraint loss, Eq. loss_2). No function
+// may fall.
+//
+// It follows the method and may change in any minor version.
 package probability
 
 import (
@@ -36,11 +36,11 @@ type Losses struct {
 	Constraint float64 `json:"constraint"`
 }
 
-// Learn learns the functions from the similarities of the training pairs, by
-// view and pair number: finite, or NaN where the pair lacks the view. The result
-// does not depend on threads; 0 stands for GOMAXPROCS. progress, if not nil, is
-// called after every epoch. It is an error if there is no view, if a view has not
-// one similarity per pair, if a setting is out of range, or if ctx is done.
+// Learn learns the functions from the similarities of the training pairs, by view and pair
+// number, NaN where the pair lacks the view. threads of 0 or less stands for all usable
+// processors; the result is the same for any number. progress, if not nil, is called after
+// every epoch. It is an error if there is no view, if a view has not one similarity per
+// pair, if a setting is out of range, or if ctx is done.
 func Learn(ctx context.Context, similarities [][]float32, set Settings, threads int, progress func(epoch int)) (*Functions, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	if err := check(similarities); err != nil {
 		return nil, err
 	}
-	similarities = every(similarities, set.Pairs)
+	similarities = thin(similarities, set.Pairs)
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(len(similarities[0]))
 	}
@@ -60,11 +60,10 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	return o.functions(best, kept, curve), nil
 }
 
-// descend lowers the loss from the straight lines on, by gradient descent with
-// momentum, and returns the functions of the least loss on the way, their place in
-// the curve of losses, and the curve. On sparse text, where most pairs share one similarity, the loss
-// is steep enough for a step to overshoot; the last functions are then not the
-// best.
+// descend lowers the loss by gradient descent with momentum, from straight lines on. It
+// returns the functions of the least loss, their place in the curve of losses, and the
+// curve. They need not be the last: a step can overshoot, as on sparse text, where most
+// pairs have one similarity and the loss is steep.
 func (o *objective) descend(ctx context.Context, progress func(epoch int)) (best [][]float64, kept int, curve []Losses, err error) {
 	x, best := o.start(), o.zeros()
 	gradient, velocity := o.zeros(), o.zeros()
@@ -118,9 +117,9 @@ func check(similarities [][]float32) error {
 	return nil
 }
 
-// project replaces f by the nearest function, in the sense of least squares with the
-// given weights, all 1 where nil, that never falls and stays in [0, 1]: the mandatory
-// monotonic constraint of Eq. f_function, by pooling adjacent violators.
+// project replaces f by the nearest function in [0, 1] that never falls: the monotonic
+// constraint of Eq. f_function. It is a least squares fit by pooling adjacent violators; nil
+// weights are all 1.
 func project(f, weight []float64) {
 	type block struct {
 		points            int
@@ -132,7 +131,7 @@ func project(f, weight []float64) {
 		if weight != nil {
 			b.sum, b.weight = x*weight[i], weight[i]
 		}
-		// The means are compared as they will be written: rounding cannot make the
+		// Means are compared as they will be written, so that rounding cannot make the
 		// result fall.
 		for n := len(blocks) - 1; n >= 0 && blocks[n].mean > b.mean; n-- {
 			b.points += blocks[n].points
@@ -152,17 +151,17 @@ func project(f, weight []float64) {
 	}
 }
 
-// every returns the pairs, or most of them, evenly spaced, where there are more.
-func every(similarities [][]float32, most int) [][]float32 {
+// thin returns the similarities of n pairs, evenly spaced, or of all where there are no more.
+func thin(similarities [][]float32, n int) [][]float32 {
 	pairs := len(similarities[0])
-	if pairs <= most {
+	if pairs <= n {
 		return similarities
 	}
 	taken := make([][]float32, len(similarities))
 	for m, w := range similarities {
-		taken[m] = make([]float32, most)
+		taken[m] = make([]float32, n)
 		for k := range taken[m] {
-			taken[m][k] = w[sparse.Spaced(k, most, pairs)]
+			taken[m][k] = w[sparse.Spaced(k, n, pairs)]
 		}
 	}
 	return taken

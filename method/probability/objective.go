@@ -8,14 +8,13 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
-// tiny bounds a view's probability where probabilities are multiplied, Eq.
-// f_joint: it is taken to lie in [tiny, 1-tiny]. Fmix is taken to be at least tiny.
-// A value beyond has the derivative of the bound, not 0, so that a function can
-// leave 0 and 1.
+// tiny clamps probabilities to [tiny, 1-tiny] where they are multiplied, Eq. f_joint, and
+// Fmix from below. A value beyond has the derivative of the bound instead of 0, so that a
+// function can leave 0 and 1.
 const tiny = 1e-4
 
-// chunks is the number of parts in which the pairs are summed up. It is fixed, so
-// that the sums do not depend on the number of threads.
+// chunks is the number of partial sums over the pairs. It is fixed, so that the sums do not
+// depend on the number of threads.
 const chunks = 16
 
 // objective is the loss of Eq. loss_all as a function of the values f^(m)_i.
@@ -80,9 +79,9 @@ func (o *objective) start() [][]float64 {
 	return f
 }
 
-// multi returns Fmulti for the function values f, Eqs. f_joint and f_multi: the
-// mean joint probability of the pairs of each segment, where the joint of a pair
-// is taken over the views that it has. It leaves the joint of every pair behind.
+// multi returns Fmulti for the function values f, Eqs. f_joint and f_multi: the mean joint
+// probability of the pairs of each segment. The joint of a pair is over the views that it
+// has; multi leaves it in o.joint.
 func (o *objective) multi(ctx context.Context, f [][]float64) ([][]float64, error) {
 	for m := range f {
 		for i, p := range f[m] {

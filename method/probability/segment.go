@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// segments cuts the training pairs of one view into parts of equal size by
-// rising similarity (Eq. f_function, |z_i| = T/I).
+// segments are the training pairs of one view, cut by ascending similarity into parts of
+// equal size (Eq. f_function, |z_i| = T/I).
 type segments struct {
 	mean  []float64 // similarity of a segment: x_i
 	count []float64 // pairs in a segment: |z_i|
 	start []float64 // the straight line from 0 to 1: the initial f
-	of    []int32   // pair -> segment, -1 where the pair lacks the view
+	of    []int32   // by pair: its segment, -1 where its similarity is NaN
 }
 
-// cut makes at most parts segments. Pairs of equal similarity are never parted,
-// so that a pair's segment depends on its similarity alone; sparse data, where
-// many similarities are exactly zero, has fewer and unequal segments for it.
+// cut makes at most parts segments. Pairs of equal similarity share a segment, so that it
+// depends on the similarity alone. Sparse data, where many similarities are 0, therefore
+// has fewer segments, of unequal size.
 func cut(similarity []float32, parts int) *segments {
 	s := &segments{of: make([]int32, len(similarity))}
 	rank := make([]int32, 0, len(similarity))
@@ -34,7 +34,7 @@ func cut(similarity []float32, parts int) *segments {
 	for part := 1; part <= parts; part++ {
 		hi := int(int64(part) * int64(n) / int64(parts))
 		if hi <= lo {
-			continue // swallowed by a run of equal similarities
+			continue // within a run of equal similarities
 		}
 		for hi < n && similarity[rank[hi]] == similarity[rank[hi-1]] {
 			hi++

@@ -65,7 +65,8 @@ type Settings struct {
 	WithoutCross bool
 	// WithoutConstraint drops the constraint loss, Eq. loss_2.
 	WithoutConstraint bool
-	// Untrained keeps the straight line that the learning starts from.
+	// Untrained leaves out the training: every function is the straight line, over the
+	// ranks of the similarities, that training starts from.
 	Untrained bool
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // mix finds what Mixed needs beside the ranges.
-func (s *Scaler) mix(ctx context.Context, v *View, order []int) error {
+func (s *Scaler) mix(ctx context.Context, v *View, order sparse.Permutation) error {
 	if order == nil {
-		order = make([]int, v.Samples)
+		order = make(sparse.Permutation, v.Samples)
 		for i := range order {
 			order[i] = i
 		}
@@ -25,7 +27,7 @@ func (s *Scaler) mix(ctx context.Context, v *View, order []int) error {
 	return s.weigh(ctx, v, present)
 }
 
-// moments finds the mean and the deviation of every feature.
+// moments finds Mean and Inverse.
 func (s *Scaler) moments(v *View, present []int) {
 	s.Mean, s.Inverse = make([]float64, v.Dims), make([]float64, v.Dims)
 	n := float64(len(present))
@@ -48,10 +50,10 @@ func (s *Scaler) moments(v *View, present []int) {
 	}
 }
 
-// drawn is how many random rows, compared each with each, tell the spread of a cosine.
+// drawn is the number of random rows whose cosines with each other are measured.
 const drawn = 128
 
-// weigh finds the weights of the three versions of a row.
+// weigh finds Weights. It reorders present.
 func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
 	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
@@ -79,7 +81,7 @@ func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	}
 	for part := range sum {
 		s.Weights[part] = 0
-		if variance := squares[part] - sum[part]*sum[part]; variance > least {
+		if variance := squares[part] - sum[part]*sum[part]; variance > rounding {
 			s.Weights[part] = math.Pow(variance, -0.25)
 		}
 	}
@@ -89,14 +91,15 @@ func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	return nil
 }
 
-// least is a variance of cosines that is no more than rounding.
-const least = 1e-14
+// rounding is the largest variance of cosines that rounding alone brings about.
+const rounding = 1e-14
 
-// middle is how near the mean, in standard deviations, 32-bit features may be by rounding.
-const middle = 1e-6
+// central is the distance from the mean, in standard deviations, below which a 32-bit
+// feature may be the mean but for rounding.
+const central = 1e-6
 
-// join writes the three versions of row into to, one after the other, each with its
-// weight as its length, or all zeros.
+// join sets to to the three versions of row, side by side, each of the length of its
+// weight, or all zeros.
 func (s *Scaler) join(to []float64, row []float32) {
 	d := len(row)
 	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:]
@@ -105,8 +108,8 @@ func (s *Scaler) join(to []float64, row []float32) {
 		standard[k] = (float64(x) - s.Mean[k]) * s.Inverse[k]
 	}
 	s.range01(ranged, row)
-	// The direction of a row that is the mean of all would be that of a rounding error.
-	floor := [3]float64{2: middle * middle * float64(d)}
+	// A row equal to the mean would have the direction of a rounding error.
+	floor := [3]float64{2: central * central * float64(d)}
 	for part, values := range [][]float64{raw, ranged, standard} {
 		sum := 0.0
 		for _, x := range values {

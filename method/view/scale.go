@@ -6,6 +6,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // Scale is a way to make the features of a view, its columns, alike in size. Its
@@ -18,10 +19,10 @@ const (
 	// MinMax maps every feature to [0, 1], from its least to its largest value
 	// over the samples that have the view. A constant feature becomes 0.
 	MinMax
-	// Mixed joins three versions of every row, each of unit length: the row as it is,
-	// under MinMax, and with every feature brought to mean 0 and variance 1. The cosine
-	// of two such rows is the sum of the three cosines, each in units of its spread over
-	// random pairs, up to a constant factor.
+	// Mixed joins three versions of every row: the row as it is, under MinMax, and with
+	// every feature brought to mean 0 and variance 1. Each is scaled to a length that is
+	// its weight. The cosine of two joined rows is, up to a constant factor, the sum of
+	// the three cosines, each divided by its standard deviation over random pairs.
 	Mixed
 )
 
@@ -39,7 +40,7 @@ func (s Scale) MarshalText() ([]byte, error) { return scales.Marshal(s) }
 // UnmarshalText reads a scale's name. It leaves *s alone where it fails.
 func (s *Scale) UnmarshalText(text []byte) error { return scales.Unmarshal(s, text) }
 
-// Dims returns how many values a row of so many dimensions has once it is scaled.
+// Dims returns the length of a scaled row, given that of a row of the view.
 func (s Scale) Dims(dims int) int {
 	if s == Mixed {
 		return 3 * dims
@@ -47,27 +48,27 @@ func (s Scale) Dims(dims int) int {
 	return dims
 }
 
-// Scaler is a scale together with the figures that it takes from a view, so that other
-// rows can be scaled as those of the view were. Features are its slices' places.
+// Scaler is a scale with the statistics of one view, by feature, so that other rows can be
+// scaled as those of the view were.
 type Scaler struct {
-	// Scale is the scale; NoScale has no figures.
+	// Scale is the scale; NoScale needs no statistics.
 	Scale Scale `json:"scale"`
-	// Low and Span hold the least value, and how far the largest is from it.
+	// Low holds the least value, Span the largest less the least.
 	Low  []float64 `json:"low,omitempty"`
 	Span []float64 `json:"span,omitempty"`
 	// Mean holds the mean, and Inverse 1 over the standard deviation, or 0 where the
-	// feature is constant; under Mixed alone, as Weights.
+	// feature is constant. Mean, Inverse and Weights are for Mixed alone.
 	Mean    []float64 `json:"mean,omitempty"`
 	Inverse []float64 `json:"inverse,omitempty"`
-	// Weights are the lengths of the three versions of a row, each 1 over the root
-	// of the standard deviation of its cosines.
+	// Weights are the lengths of the three versions of a row: 1 over the root of the
+	// standard deviation of the cosines of that version.
 	Weights [3]float64 `json:"weights"`
 }
 
-// Scaler takes from v, which must be valid, the figures that s needs. Sums over the
-// samples run in the order given, a permutation of them, or as they are stored where it
-// is nil. The only error is the context's own.
-func (v *View) Scaler(ctx context.Context, s Scale, order []int) (*Scaler, error) {
+// Scaler returns s with the statistics of v, which must be valid. Sums over the samples run
+// in the given order; nil stands for that in which they are stored. The only error is the
+// context's own.
+func (v *View) Scaler(ctx context.Context, s Scale, order sparse.Permutation) (*Scaler, error) {
 	scaler := &Scaler{Scale: s}
 	if s == NoScale {
 		return scaler, nil
@@ -79,8 +80,8 @@ func (v *View) Scaler(ctx context.Context, s Scale, order []int) (*Scaler, error
 	return scaler, nil
 }
 
-// Scaled is Apply of v's own Scaler.
-func (v *View) Scaled(ctx context.Context, s Scale, order []int, threads int) (*View, error) {
+// Scaled returns v scaled with its own statistics: Scaler, then Apply.
+func (v *View) Scaled(ctx context.Context, s Scale, order sparse.Permutation, threads int) (*View, error) {
 	scaler, err := v.Scaler(ctx, s, order)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (v *View) Scaled(ctx context.Context, s Scale, order []int, threads int) (*
 	return scaler.Apply(ctx, v, threads)
 }
 
-// Validate reports what keeps s from scaling views of the given dimensions.
+// Validate reports why s cannot scale views of the given dimensions.
 func (s *Scaler) Validate(dims int) error {
 	if _, err := s.Scale.MarshalText(); err != nil {
 		return err
@@ -96,22 +97,21 @@ func (s *Scaler) Validate(dims int) error {
 	if s.Scale == NoScale {
 		return nil
 	}
-	figures := [][]float64{s.Low, s.Span}
+	statistics := [][]float64{s.Low, s.Span}
 	if s.Scale == Mixed {
-		figures = append(figures, s.Mean, s.Inverse)
+		statistics = append(statistics, s.Mean, s.Inverse)
 	}
-	for _, f := range figures {
+	for _, f := range statistics {
 		if len(f) != dims {
-			return fmt.Errorf("the scale has figures of %d features where the view has %d", len(f), dims)
+			return fmt.Errorf("the scale has statistics of %d features where the view has %d", len(f), dims)
 		}
 	}
 	return nil
 }
 
-// Apply returns v, which must be valid and have the features that s knows, with its
-// features scaled: v itself under NoScale, else a copy of the values. The rows of samples
-// that lack the view are 0 in the copy. The result does not depend on threads. The only
-// error is the context's own.
+// Apply returns v with its features scaled: v itself under NoScale, else a copy, in which
+// the rows of samples that lack the view are 0. v must be valid and have the features of s.
+// The result does not depend on threads. The only error is the context's own.
 func (s *Scaler) Apply(ctx context.Context, v *View, threads int) (*View, error) {
 	switch s.Scale {
 	case MinMax:
@@ -123,7 +123,7 @@ func (s *Scaler) Apply(ctx context.Context, v *View, threads int) (*View, error)
 	}
 }
 
-// mapped returns a view of dims dimensions whose rows are what do makes of those of v.
+// mapped returns a view of dims dimensions; do computes its rows from those of v.
 func (v *View) mapped(ctx context.Context, dims, threads int, do func(to []float64, row []float32)) (*View, error) {
 	out := *v
 	out.Dims, out.Data = dims, make([]float32, v.Samples*dims)
@@ -149,7 +149,7 @@ func (v *View) mapped(ctx context.Context, dims, threads int, do func(to []float
 	return &out, nil
 }
 
-// ranges returns the least value of every feature, and how far the largest is from it.
+// ranges returns the least value of every feature, and the largest less the least.
 func (v *View) ranges() (least, span []float64) {
 	low, high := make([]float32, v.Dims), make([]float32, v.Dims)
 	first := true
@@ -169,14 +169,14 @@ func (v *View) ranges() (least, span []float64) {
 	}
 	least, span = make([]float64, v.Dims), make([]float64, v.Dims)
 	for k := range low {
-		// In 64 bits, in which no difference of two such values overflows, or vanishes
-		// but where they are equal.
+		// In 64 bits the difference of two 32-bit values cannot overflow, and is 0 only
+		// where they are equal.
 		least[k], span[k] = float64(low[k]), float64(high[k])-float64(low[k])
 	}
 	return least, span
 }
 
-// range01 sets to to row with every feature in [0, 1], as far as the view's were.
+// range01 sets to to row with the view's range of every feature mapped to [0, 1].
 func (s *Scaler) range01(to []float64, row []float32) {
 	for k, x := range row {
 		to[k] = 0

@@ -9,8 +9,11 @@
 //	sample 1  [  missing      ]     Data[i*Dims+k] is dimension k of sample i
 //	sample 2  [ 0.9  0.0  0.3 ]     Present[1] is false
 //
-// Sample i is the same thing in every view. A sample may lack some views, but
-// not all of them.
+// Sample i is the same thing in every view. A sample may lack some views, but not all of
+// them. Readers mark a missing row by NaN; New turns such marks into Present, and from then
+// on only Has says who has the view.
+//
+// It follows the method and may change in any minor version.
 package view
 
 import (
@@ -35,7 +38,7 @@ type View struct {
 
 // InputError says what is wrong with a view and how to mend it.
 type InputError struct {
-	// View is the name of the view, or empty where the trouble lies between views.
+	// View is the name of the view, or empty where the problem is not that of one view.
 	View string
 	// Row is the sample at fault, counted from 0, or -1.
 	Row int
@@ -159,7 +162,7 @@ func (v *View) Validate() error {
 	return nil
 }
 
-// Row returns the values of sample i. They mean nothing where Has(i) is false.
+// Row returns the values of sample i, which have no meaning where Has(i) is false.
 func (v *View) Row(i int) []float32 { return v.Data[i*v.Dims : (i+1)*v.Dims : (i+1)*v.Dims] }
 
 // Has reports whether sample i has the view.
