@@ -68,7 +68,7 @@ func (n *number[T]) Default() string {
 
 func (n *number[T]) Allowed() string {
 	kind, from := "a number", "from "+brief(n.low)
-	if _, whole := any(n.low).(int); whole {
+	if whole[T]() {
 		kind = "a whole number"
 	}
 	if n.open() {
@@ -98,7 +98,7 @@ func (n *number[T]) Set(text string) bool {
 }
 
 func (n *number[T]) parse(text string) (T, error) {
-	if _, whole := any(n.low).(int); whole {
+	if whole[T]() {
 		x, err := strconv.Atoi(text)
 		return T(x), err
 	}
@@ -132,9 +132,16 @@ func (n *number[T]) resolve() error {
 // open reports whether the range begins above 0.
 func (n *number[T]) open() bool { return float64(n.low) == Above }
 
+// whole reports whether numbers of type T are whole.
+func whole[T int | float64]() bool {
+	var x T
+	_, ok := any(x).(int)
+	return ok
+}
+
 // brief writes a number in as few characters as there can be.
 func brief[T int | float64](x T) string {
-	if _, whole := any(x).(int); whole {
+	if whole[T]() {
 		return fmt.Sprint(x)
 	}
 	return strings.NewReplacer("e+0", "e", "e-0", "e-").Replace(strconv.FormatFloat(float64(x), 'g', -1, 64))

@@ -1,5 +1,5 @@
-// Package param lists the settings of the method that "mvclust fit --param" gives. The
-// parser, the help, run.json, the report and the table in docs/method.md come from it.
+// Package param sets the settings of the method as "mvclust fit --param" does, and describes
+// them for its help. mvclust.Options.Parameters lists them.
 package param
 
 import (
