@@ -86,7 +86,7 @@ func (p *page) Tiles() []tile {
 	if p.Truth != nil {
 		s := &p.Truth.Scores
 		out = append(out, tile{"ARI", percent(s.ARI), "agreement with the known classes"},
-			tile{"NMI", percent(s.NMI), "mutual information with them"})
+			tile{"NMI", percent(s.NMI), "normalised mutual information"})
 	}
 	return out
 }

@@ -11,33 +11,35 @@ import (
 const (
 	coarseSteps = 300
 	steps       = 300
-	// spacing is about how far samples lie from each other, in units of the force.
+	// spacing is about the distance between samples, in the units of the forces.
 	spacing = 0.12
-	// strangers is how many nodes that it may not be linked to push a node away in a step.
-	strangers = 8
-	// push is the weight of all of these beside that of a node's links.
-	push = 1.2
-	// peers is how many nodes of its own cluster do too, and part the weight of these.
-	peers = 4
-	part  = 0.02
-	// compact draws a node to the middle of its group, so that little room lies empty.
-	compact = 0.003
-	// home is how strongly a node is drawn to the middle of its cluster, which keeps
-	// parts together that no link joins.
-	home = 0.01
-	// inertia is the share of a step that goes into the next one.
-	inertia = 0.7
-	// farthest bounds a force, and with it a step.
-	farthest = 2
+	// negatives is how many random nodes of its component repel a node in each step: the
+	// negative samples of UMAP.
+	negatives = 8
+	// repulsion is the weight of all of these, where a node's links together weigh 1.
+	repulsion = 1.2
+	// clusterNegatives is how many random nodes of its own cluster repel a node as well, and
+	// clusterRepulsion their weight.
+	clusterNegatives = 4
+	clusterRepulsion = 0.02
+	// gravity pulls a node to the centre of its component.
+	gravity = 0.003
+	// clusterGravity pulls a node to the centroid of its cluster, which keeps parts of the
+	// cluster together that no link joins.
+	clusterGravity = 0.01
+	// momentum is the share of the last step that a step adds.
+	momentum = 0.7
+	// maxForce bounds the coordinates of a repulsion.
+	maxForce = 2
 )
 
-// embed returns the places of the nodes: first of the clusters of each group, and from
-// there those of the nodes.
-func embed(ctx context.Context, l *links, label []int32, g *groups, seed uint64, threads int, progress func(int)) ([]point, error) {
+// embed returns the places of the nodes. It lays out the clusters of each component first, and
+// starts the nodes around their clusters.
+func embed(ctx context.Context, l *links, label []int32, g *components, seed uint64, threads int, progress func(int)) ([]point, error) {
 	clusters, coarse, of := clustersOf(l, label, g)
-	f := &field{links: coarse, groups: of, seed: mix(seed, 1), places: make([]point, coarse.nodes())}
+	f := &forces{links: coarse, components: of, seed: hash(seed, 1), places: make([]point, coarse.Len())}
 	for c := range f.places {
-		f.places[c] = disc(mix(mix(seed, 3), uint64(c)), spacing*math.Sqrt(float64(len(of.members(int(of.of[c]))))))
+		f.places[c] = disc(hash(hash(seed, 3), uint64(c)), spacing*math.Sqrt(float64(len(of.nodes.Of(int(of.of[c]))))))
 	}
 	report := func(before int) func(int) {
 		return func(done int) {
@@ -49,14 +51,14 @@ func embed(ctx context.Context, l *links, label []int32, g *groups, seed uint64,
 	if err := f.run(ctx, coarseSteps, threads, report(0)); err != nil {
 		return nil, err
 	}
-	middle := f.places
-	spread(middle, of, g)
+	centroid := f.places
+	expand(centroid, of, g)
 
-	f = &field{links: l, groups: g, seed: mix(seed, 2), places: make([]point, l.nodes()), cluster: make([]int32, l.nodes()), clusters: clusters}
+	f = &forces{links: l, components: g, seed: hash(seed, 2), places: make([]point, l.Len()), cluster: make([]int32, l.Len()), clusters: clusters}
 	for c, nodes := range clusters {
 		for _, i := range nodes {
-			p := disc(mix(mix(seed, 4), uint64(i)), spacing*math.Sqrt(float64(len(nodes))))
-			f.places[i] = point{middle[c].x + p.x, middle[c].y + p.y}
+			p := disc(hash(hash(seed, 4), uint64(i)), spacing*math.Sqrt(float64(len(nodes))))
+			f.places[i] = point{centroid[c].x + p.x, centroid[c].y + p.y}
 			f.cluster[i] = int32(c)
 		}
 	}
@@ -66,44 +68,44 @@ func embed(ctx context.Context, l *links, label []int32, g *groups, seed uint64,
 	return f.places, nil
 }
 
-// clustersOf returns the nodes of every cluster, the graph of the clusters, and their
-// groups, which are numbered as those of the nodes are.
-func clustersOf(l *links, label []int32, g *groups) ([][]int32, *links, *groups) {
+// clustersOf returns the nodes of every cluster, the graph of the clusters, and its components,
+// numbered as those of the nodes.
+func clustersOf(l *links, label []int32, g *components) ([][]int32, *links, *components) {
 	number := map[int32]int32{}
-	cluster := make([]int32, l.nodes())
+	cluster := make([]int32, l.Len())
 	var clusters [][]int32
-	of := &groups{start: []int{0}}
-	// Clusters are numbered group by group.
-	for c := range g.count() {
-		for _, i := range g.members(c) {
+	of := &components{}
+	// Clusters are numbered component by component.
+	for c := range g.nodes.Len() {
+		var first []int32
+		for _, i := range g.nodes.Of(c) {
 			k, ok := number[label[i]]
 			if !ok {
 				k = int32(len(clusters))
 				number[label[i]] = k
 				clusters = append(clusters, nil)
 				of.of = append(of.of, int32(c))
-				of.nodes = append(of.nodes, k)
+				first = append(first, k)
 			}
 			clusters[k] = append(clusters[k], i)
 			cluster[i] = k
 		}
-		of.start = append(of.start, len(of.nodes))
+		of.nodes.Append(first...)
 	}
 	rows := make([][]link, len(clusters))
 	room := make([]float32, len(clusters))
 	for c, nodes := range clusters {
 		var row []link
 		for _, i := range nodes {
-			to, weight := l.of(int(i))
-			for e, j := range to {
-				k := cluster[j]
+			for _, x := range l.Of(int(i)) {
+				k := cluster[x.to]
 				if int(k) == c {
 					continue
 				}
 				if room[k] == 0 {
 					row = append(row, link{to: k})
 				}
-				room[k] += weight[e]
+				room[k] += x.weight
 			}
 		}
 		for e := range row {
@@ -111,30 +113,30 @@ func clustersOf(l *links, label []int32, g *groups) ([][]int32, *links, *groups)
 			row[e].weight = room[k] / float32(len(clusters[k]))
 			room[k] = 0
 		}
-		rows[c] = strong(row)
+		rows[c] = strongestLinks(row)
 	}
 	return clusters, symmetric(rows), of
 }
 
-// spread scales the places of each group's clusters to the room that its nodes need.
-func spread(places []point, clusters, nodes *groups) {
-	for c := range clusters.count() {
-		members := clusters.members(c)
-		var middle point
+// expand scales the places of each component's clusters to the area that its nodes need.
+func expand(places []point, clusters, nodes *components) {
+	for c := range clusters.nodes.Len() {
+		members := clusters.nodes.Of(c)
+		var centroid point
 		for _, k := range members {
-			middle.x += places[k].x / float32(len(members))
-			middle.y += places[k].y / float32(len(members))
+			centroid.x += places[k].x / float32(len(members))
+			centroid.y += places[k].y / float32(len(members))
 		}
 		sum := 0.0
 		for _, k := range members {
-			places[k].x -= middle.x
-			places[k].y -= middle.y
+			places[k].x -= centroid.x
+			places[k].y -= centroid.y
 			sum += places[k].norm() * places[k].norm()
 		}
 		if sum == 0 {
 			continue
 		}
-		scale := float32(spacing * math.Sqrt(float64(len(nodes.members(c)))) / math.Sqrt(sum/float64(len(members))))
+		scale := float32(spacing * math.Sqrt(float64(len(nodes.nodes.Of(c)))) / math.Sqrt(sum/float64(len(members))))
 		for _, k := range members {
 			places[k].x *= scale
 			places[k].y *= scale
@@ -142,37 +144,37 @@ func spread(places []point, clusters, nodes *groups) {
 	}
 }
 
-// disc returns a place that looks drawn at random from a disc.
+// disc returns a point of a disc around 0, by the bits of random.
 func disc(random uint64, radius float64) point {
 	r := radius * math.Sqrt(float64(random>>40)/(1<<24))
 	sin, cos := math.Sincos(2 * math.Pi * float64(random&(1<<24-1)) / (1 << 24))
 	return point{float32(r * cos), float32(r * sin)}
 }
 
-// field moves nodes by what they are linked to and by strangers of their groups.
-type field struct {
-	links  *links
-	groups *groups
-	seed   uint64
-	places []point
+// forces is a force-directed layout: links attract, random nodes of a component repel.
+type forces struct {
+	links      *links
+	components *components
+	seed       uint64
+	places     []point
 
-	cluster  []int32   // node -> cluster, or nil where nodes have none
-	clusters [][]int32 // their nodes
-	middles  []point
+	cluster   []int32   // node -> cluster, or nil where nodes have none
+	clusters  [][]int32 // their nodes
+	centroids []point
 }
 
-// run takes all steps, each from the places after the one before for every node, so that
-// the order in which nodes are moved does not matter.
-func (f *field) run(ctx context.Context, steps, threads int, progress func(done int)) error {
+// run takes all steps. A step computes all places from those of the step before, so that the
+// order of the nodes does not matter.
+func (f *forces) run(ctx context.Context, steps, threads int, progress func(done int)) error {
 	next, speed := slices.Clone(f.places), make([]point, len(f.places))
 	for step := range steps {
-		f.findMiddles()
+		f.findCentroids()
 		rate := 0.4 * (1 - float32(step)/float32(steps))
-		seed := mix(f.seed, uint64(step))
+		seed := hash(f.seed, uint64(step))
 		err := parallel.Blocks(ctx, threads, len(f.places), 256, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				p := f.force(i, seed)
-				v := point{inertia*speed[i].x + rate*p.x, inertia*speed[i].y + rate*p.y}
+				v := point{momentum*speed[i].x + rate*p.x, momentum*speed[i].y + rate*p.y}
 				speed[i] = v
 				next[i] = point{f.places[i].x + v.x, f.places[i].y + v.y}
 			}
@@ -186,67 +188,66 @@ func (f *field) run(ctx context.Context, steps, threads int, progress func(done 
 	return nil
 }
 
-// findMiddles finds the middles of the clusters.
-func (f *field) findMiddles() {
+// findCentroids computes the centroids of the clusters.
+func (f *forces) findCentroids() {
 	if f.cluster == nil {
 		return
 	}
-	f.middles = append(f.middles[:0], make([]point, len(f.clusters))...)
+	f.centroids = append(f.centroids[:0], make([]point, len(f.clusters))...)
 	for i, c := range f.cluster {
 		n := float32(len(f.clusters[c]))
-		f.middles[c].x += f.places[i].x / n
-		f.middles[c].y += f.places[i].y / n
+		f.centroids[c].x += f.places[i].x / n
+		f.centroids[c].y += f.places[i].y / n
 	}
 }
 
-// force returns what moves node i: the mean of what its links draw it by, and what
-// strangers push it by. Both fade with the distance as in a Cauchy distribution.
-func (f *field) force(i int, seed uint64) point {
+// force returns the force on node i: the mean attraction of its links, the repulsions, and the
+// gravities. Attraction and repulsion fade with the distance d by the kernel of UMAP and
+// t-SNE, 1/(1+d^2).
+func (f *forces) force(i int, seed uint64) point {
 	at := f.places[i]
 	var force point
-	to, weight := f.links.of(i)
 	all := float32(0)
-	for e, j := range to {
-		dx, dy := f.places[j].x-at.x, f.places[j].y-at.y
-		w := weight[e]
-		pull := w / (1 + dx*dx + dy*dy)
+	for _, x := range f.links.Of(i) {
+		dx, dy := f.places[x.to].x-at.x, f.places[x.to].y-at.y
+		pull := x.weight / (1 + dx*dx + dy*dy)
 		force.x += pull * dx
 		force.y += pull * dy
-		all += w
+		all += x.weight
 	}
 	if all > 0 {
 		force.x /= all
 		force.y /= all
 	}
-	random := mix(seed, uint64(i))
-	away := f.away(at, f.groups.members(int(f.groups.of[i])), random, strangers)
-	force.x += bounded(push*away.x) - compact*at.x
-	force.y += bounded(push*away.y) - compact*at.y
+	random := hash(seed, uint64(i))
+	repel := f.repel(at, f.components.nodes.Of(int(f.components.of[i])), random, negatives)
+	force.x += clamp(repulsion*repel.x) - gravity*at.x
+	force.y += clamp(repulsion*repel.y) - gravity*at.y
 	if f.cluster != nil {
 		c := f.cluster[i]
-		middle := f.middles[c]
-		force.x += home * (middle.x - at.x)
-		force.y += home * (middle.y - at.y)
-		away = f.away(at, f.clusters[c], mix(random, 1), peers)
-		force.x += bounded(part * away.x)
-		force.y += bounded(part * away.y)
+		centroid := f.centroids[c]
+		force.x += clusterGravity * (centroid.x - at.x)
+		force.y += clusterGravity * (centroid.y - at.y)
+		repel = f.repel(at, f.clusters[c], hash(random, 1), clusterNegatives)
+		force.x += clamp(clusterRepulsion * repel.x)
+		force.y += clamp(clusterRepulsion * repel.y)
 	}
 	return force
 }
 
-// away is the mean of what so many of some nodes push a place by.
-func (f *field) away(at point, nodes []int32, random uint64, draws int) point {
-	var away point
+// repel returns the mean repulsion of randomly drawn nodes on a place.
+func (f *forces) repel(at point, nodes []int32, random uint64, draws int) point {
+	var sum point
 	for range draws {
 		random = random*6364136223846793005 + 1442695040888963407
 		j := nodes[int(random>>33*uint64(len(nodes))>>31)]
 		dx, dy := at.x-f.places[j].x, at.y-f.places[j].y
 		d := dx*dx + dy*dy
 		pushed := 1 / ((0.01 + d) * (1 + d) * float32(draws))
-		away.x += pushed * dx
-		away.y += pushed * dy
+		sum.x += pushed * dx
+		sum.y += pushed * dy
 	}
-	return away
+	return sum
 }
 
-func bounded(x float32) float32 { return min(farthest, max(-farthest, x)) }
+func clamp(x float32) float32 { return min(maxForce, max(-maxForce, x)) }

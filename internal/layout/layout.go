@@ -1,13 +1,14 @@
-// Package layout lays the samples of a graph out in the plane, so that what is linked
-// lies together.
+// Package layout draws the samples of a graph in the plane, so that linked samples lie
+// together: a force-directed layout with negative sampling, as in UMAP.
 //
-//	graph of all samples                       g
-//	samples that are drawn                     choose.go
-//	graph of these; the others lend theirs     contract.go
-//	groups: what is linked in any way          group.go
-//	each group's clusters in the plane         embed.go
-//	its samples, from their clusters on        embed.go
-//	groups side by side                        pack.go
+//	graph of all samples
+//	  sample.go      the samples to draw, at most 20,000
+//	  coarsen.go     their graph, with the links of the others merged in
+//	  component.go   its connected components
+//	  embed.go       the clusters of each component, and then its samples
+//	  overlap.go     samples on top of each other move apart
+//	  pack.go        the components side by side
+//	places of the samples drawn
 package layout
 
 import (
@@ -18,33 +19,32 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 )
 
-// Settings steer the drawing. The zero value gives the defaults.
+// Settings are those of Draw. The zero value means the defaults.
 type Settings struct {
-	// Most bounds the samples that are drawn. 0 stands for DefaultMost.
+	// Most bounds the samples that are drawn; 0 means DefaultMost.
 	Most int
-	// Seed decides all that is drawn at random.
+	// Seed seeds all random numbers.
 	Seed uint64
 }
 
-// DefaultMost is what a page shows without effort.
+// DefaultMost is a number of samples that a page shows smoothly.
 const DefaultMost = 20_000
 
-// Map holds places in the plane.
+// Map holds the places of samples in the plane.
 type Map struct {
-	// Samples are those that are drawn, ascending.
+	// Samples are the samples that are drawn, ascending.
 	Samples []int
 	// X and Y are the places of Samples: X from 0 to 1, and Y from 0 to Height.
 	X, Y   []float32
 	Height float64
 }
 
-// Draw lays out the samples of g, whose clusters labels holds, numbered from 0. Of more
-// than Most samples it draws as many, in proportion from every cluster, and at least one of
-// each as long as these are no more; the others still act, through the links that they make
-// between those. A cluster stays in one piece; groups of clusters that no link joins lie
-// side by side. The result does not depend on threads; 0 stands for GOMAXPROCS.
-// progress, if not nil, is called with the number of Steps done. It is an error if labels do
-// not fit g, or if ctx is done.
+// Draw lays out the samples of g, whose clusters labels holds, numbered from 0. Of more than
+// Most samples it draws Most: at least one of each cluster, as far as that goes, and otherwise
+// in proportion to the clusters' sizes. The links of the others still count. Clusters stay in
+// one piece; components that no link joins lie side by side. progress, if not nil, is called
+// with the number of Steps done. The result does not depend on threads; 0 means GOMAXPROCS. It
+// is an error if labels do not fit g, or if ctx is done.
 func Draw(ctx context.Context, g *graph.Graph, labels []int, set Settings, threads int, progress func(done int)) (*Map, error) {
 	n := g.Samples()
 	if len(labels) != n {
@@ -61,11 +61,11 @@ func Draw(ctx context.Context, g *graph.Graph, labels []int, set Settings, threa
 	if set.Most == 0 {
 		set.Most = DefaultMost
 	}
-	m := &Map{Samples: choose(labels, set.Most, set.Seed)}
+	m := &Map{Samples: sample(labels, set.Most, set.Seed)}
 	if len(m.Samples) == 0 {
 		return m, ctx.Err()
 	}
-	drawn, err := contract(ctx, g, labels, m.Samples, threads)
+	drawn, err := coarsen(ctx, g, labels, m.Samples, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -73,33 +73,33 @@ func Draw(ctx context.Context, g *graph.Graph, labels []int, set Settings, threa
 	for k, i := range m.Samples {
 		label[k] = int32(labels[i])
 	}
-	groups := group(drawn, label)
-	places, err := embed(ctx, drawn, label, groups, set.Seed, threads, progress)
+	components := component(drawn, label)
+	places, err := embed(ctx, drawn, label, components, set.Seed, threads, progress)
 	if err != nil {
 		return nil, err
 	}
-	loosened := func(done int) {
+	separated := func(done int) {
 		if progress != nil {
 			progress(coarseSteps + steps + done)
 		}
 	}
-	if err := loosen(ctx, places, groups, threads, loosened); err != nil {
+	if err := removeOverlaps(ctx, places, components, threads, separated); err != nil {
 		return nil, err
 	}
-	m.X, m.Y, m.Height = pack(places, groups)
+	m.X, m.Y, m.Height = pack(places, components)
 	return m, nil
 }
 
 // Steps is how many steps Draw takes.
-const Steps = coarseSteps + steps + rounds
+const Steps = coarseSteps + steps + overlapRounds
 
 // point is a place in the plane.
 type point struct{ x, y float32 }
 
 func (p point) norm() float64 { return math.Hypot(float64(p.x), float64(p.y)) }
 
-// mix makes a number that looks random of two.
-func mix(a, b uint64) uint64 {
+// hash returns a pseudo-random number that a and b determine.
+func hash(a, b uint64) uint64 {
 	x := a + 0x9e3779b97f4a7c15*(b+1)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

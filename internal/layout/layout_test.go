@@ -75,19 +75,19 @@ func drawn(t testing.TB, g *graph.Graph, labels []int, set Settings, threads int
 	return m
 }
 
-// What is of one cluster lies together: of most samples, so is the nearest on the map.
+// What is of one cluster lies together: of most samples, so is the representative on the map.
 func TestClustersLieTogether(t *testing.T) {
 	g, labels := blobs(t, 1, 90, 70, 50, 50, 40)
 	m := drawn(t, g, labels, Settings{Seed: 3}, 2)
 	same := 0
 	for a := range m.X {
-		nearest, least := -1, math.Inf(1)
+		representative, least := -1, math.Inf(1)
 		for b := range m.X {
 			if d := math.Hypot(float64(m.X[a]-m.X[b]), float64(m.Y[a]-m.Y[b])); a != b && d < least {
-				nearest, least = b, d
+				representative, least = b, d
 			}
 		}
-		if labels[a] == labels[nearest] {
+		if labels[a] == labels[representative] {
 			same++
 		}
 	}
@@ -182,7 +182,7 @@ func TestQuotas(t *testing.T) {
 				labels = append(labels, l)
 			}
 		}
-		chosen := choose(labels, c.most, 1)
+		chosen := sample(labels, c.most, 1)
 		got := make([]int, len(c.sizes))
 		for _, i := range chosen {
 			got[labels[i]]++
@@ -203,16 +203,16 @@ func TestOthersLendTheirLinks(t *testing.T) {
 		return 0
 	})
 	labels := make([]int, n)
-	l, err := contract(t.Context(), g, labels, choose(labels, 60, 1), 2)
+	l, err := coarsen(t.Context(), g, labels, sample(labels, 60, 1), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if groups := group(l, make([]int32, l.nodes())); groups.count() != 1 {
-		t.Errorf("%d groups", groups.count())
+	if components := component(l, make([]int32, l.Len())); components.nodes.Len() != 1 {
+		t.Errorf("%d components", components.nodes.Len())
 	}
 	linked := 0
-	for k := range l.nodes() {
-		if to, _ := l.of(k); len(to) > 0 {
+	for k := range l.Len() {
+		if len(l.Of(k)) > 0 {
 			linked++
 		}
 	}

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// aspect is the width of a map over its height, about.
+// aspect is about the width of a map over its height.
 const aspect = 1.6
 
-// box is the room that a group takes.
+// box is the size of a component.
 type box struct{ width, height float64 }
 
-// pack turns every group to lie flat, puts the groups side by side in rows, the largest
-// first, and returns the places with X from 0 to 1 and Y from 0 to height.
-func pack(places []point, g *groups) (x, y []float32, height float64) {
-	boxes := make([]box, g.count())
+// pack turns every component to be widest from left to right and puts the components side by
+// side in rows, the largest first. It returns the places, x from 0 to 1 and y from 0 to height.
+func pack(places []point, g *components) (x, y []float32, height float64) {
+	boxes := make([]box, g.nodes.Len())
 	area, width := 0.0, 0.0
 	for c := range boxes {
-		boxes[c] = flatten(places, g.members(c))
+		boxes[c] = alignToAxis(places, g.nodes.Of(c))
 		area += boxes[c].width * boxes[c].height
 		width = max(width, boxes[c].width)
 	}
@@ -31,7 +31,7 @@ func pack(places []point, g *groups) (x, y []float32, height float64) {
 		}
 		left := (width - used) / 2
 		for c := lo; c < hi; c++ {
-			for _, i := range g.members(c) {
+			for _, i := range g.nodes.Of(c) {
 				x[i] = float32((left + float64(places[i].x)) / width)
 				y[i] = float32((height + (tall-boxes[c].height)/2 + float64(places[i].y)) / width)
 			}
@@ -42,9 +42,9 @@ func pack(places []point, g *groups) (x, y []float32, height float64) {
 	return x, y, height / width
 }
 
-// flatten turns a group so that it is widest from left to right, moves it to where its box
-// begins, and returns the box, with a margin.
-func flatten(places []point, members []int32) box {
+// alignToAxis turns a component to be widest from left to right, along its first principal
+// axis, moves it to the origin, and returns its size, with a margin.
+func alignToAxis(places []point, members []int32) box {
 	var mx, my float64
 	for _, i := range members {
 		mx += float64(places[i].x) / float64(len(members))

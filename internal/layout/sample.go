@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// choose returns at most most samples, ascending: all of them, or so many of each
-// cluster as its size calls for.
-func choose(labels []int, most int, seed uint64) []int {
+// sample returns at most most samples, ascending: all of them, or a random sample of each
+// cluster in proportion to its size.
+func sample(labels []int, most int, seed uint64) []int {
 	n := len(labels)
 	if n <= most {
 		all := make([]int, n)
@@ -35,8 +35,8 @@ func choose(labels []int, most int, seed uint64) []int {
 	return out
 }
 
-// quotas returns how many members of each cluster are drawn of n samples: one of each
-// of the largest as long as they last, and for the rest what is due to their size.
+// quotas returns how many members of each cluster are drawn, of n samples in all: one of each,
+// the largest clusters first, and the others in proportion to the sizes.
 func quotas(members [][]int, n, most int) []int {
 	bySize := make([]int, len(members))
 	for c := range bySize {
@@ -54,7 +54,7 @@ func quotas(members [][]int, n, most int) []int {
 	if left == 0 {
 		return quota
 	}
-	rest := make([]int, len(members)) // what division leaves
+	rest := make([]int, len(members)) // remainders of the divisions
 	spare := left
 	for c, m := range members {
 		if len(m) > 0 {

@@ -7,22 +7,8 @@ import (
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/sparse"
 )
-
-// links is a symmetric graph of what is drawn: those of node i are offsets[i] to
-// offsets[i+1], ascending.
-type links struct {
-	offsets []int
-	to      []int32
-	weight  []float32
-}
-
-func (l *links) nodes() int { return len(l.offsets) - 1 }
-
-func (l *links) of(i int) ([]int32, []float32) {
-	lo, hi := l.offsets[i], l.offsets[i+1]
-	return l.to[lo:hi], l.weight[lo:hi]
-}
 
 // link is one end of a link.
 type link struct {
@@ -30,21 +16,25 @@ type link struct {
 	weight float32
 }
 
-// strongest is how many links of a node draw it: those beyond change little and take time.
-const strongest = 15
+// links holds the links of each node, ascending by the node at the other end, which has the
+// link too.
+type links = sparse.Rows[link]
 
-// contract returns the graph of the chosen samples. Every other sample stands in for the
-// one that it is most strongly linked to, in its own cluster if there is one, if need be
-// through others that do.
-func contract(ctx context.Context, g *graph.Graph, labels, chosen []int, threads int) (*links, error) {
+// maxLinks bounds the links of a node that are used: more of them change little and take time.
+const maxLinks = 15
+
+// coarsen returns the graph of the chosen samples, each of them a node. The links of every
+// other sample are added to those of the node that it is most strongly linked to, directly or
+// through other samples; a node of its own cluster comes first.
+func coarsen(ctx context.Context, g *graph.Graph, labels, chosen []int, threads int) (*links, error) {
 	node, err := represent(ctx, g, labels, chosen, threads)
 	if err != nil {
 		return nil, err
 	}
-	behind := make([][]int32, len(chosen)) // node -> samples that it stands for
+	merged := make([][]int32, len(chosen)) // node -> its samples
 	for i, k := range node {
 		if k >= 0 {
-			behind[k] = append(behind[k], int32(i))
+			merged[k] = append(merged[k], int32(i))
 		}
 	}
 	rows := make([][]link, len(chosen))
@@ -54,7 +44,7 @@ func contract(ctx context.Context, g *graph.Graph, labels, chosen []int, threads
 			rooms[worker] = make([]float32, len(chosen))
 		}
 		for k := lo; k < hi; k++ {
-			rows[k] = strong(gather(g, node, behind[k], int32(k), rooms[worker]))
+			rows[k] = strongestLinks(mergeLinks(g, node, merged[k], int32(k), rooms[worker]))
 		}
 	})
 	if err != nil {
@@ -63,7 +53,7 @@ func contract(ctx context.Context, g *graph.Graph, labels, chosen []int, threads
 	return symmetric(rows), nil
 }
 
-// represent returns, by sample, the node that it is part of, or -1.
+// represent returns, by sample, the node that it is merged into, or -1.
 func represent(ctx context.Context, g *graph.Graph, labels, chosen []int, threads int) ([]int32, error) {
 	node := make([]int32, len(labels))
 	for i := range node {
@@ -75,13 +65,13 @@ func represent(ctx context.Context, g *graph.Graph, labels, chosen []int, thread
 	if len(chosen) == len(labels) {
 		return node, nil
 	}
-	const rounds = 4
-	for range rounds {
+	const overlapRounds = 4
+	for range overlapRounds {
 		next := slices.Clone(node)
 		err := parallel.Blocks(ctx, threads, len(labels), 1024, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				if node[i] < 0 {
-					next[i] = nearest(g, labels, node, i)
+					next[i] = representative(g, labels, node, i)
 				}
 			}
 		})
@@ -93,9 +83,9 @@ func represent(ctx context.Context, g *graph.Graph, labels, chosen []int, thread
 	return node, nil
 }
 
-// nearest returns the node of the neighbour that sample i is most strongly linked to
-// among those that have one.
-func nearest(g *graph.Graph, labels []int, node []int32, i int) int32 {
+// representative returns the node of the neighbour that sample i is most strongly linked to,
+// among the neighbours that have a node.
+func representative(g *graph.Graph, labels []int, node []int32, i int) int32 {
 	best, most := int32(-1), float32(0)
 	index, weight := g.Of(i)
 	for e, j := range index {
@@ -110,9 +100,9 @@ func nearest(g *graph.Graph, labels []int, node []int32, i int) int32 {
 	return best
 }
 
-// gather adds up the links of the samples that node k stands for, by node. room is zeros
-// before and after.
-func gather(g *graph.Graph, node, samples []int32, k int32, room []float32) []link {
+// mergeLinks adds up the links of the samples of node k, by node. room is zeros before and
+// after.
+func mergeLinks(g *graph.Graph, node, samples []int32, k int32, room []float32) []link {
 	var out []link
 	for _, i := range samples {
 		index, weight := g.Of(int(i))
@@ -134,12 +124,13 @@ func gather(g *graph.Graph, node, samples []int32, k int32, room []float32) []li
 	return out
 }
 
-// strong returns the strongest links, by number, and the strongest of all as 1.
-func strong(row []link) []link {
+// strongestLinks returns the strongest links of a node, ascending by node and scaled such that
+// the largest weight is 1.
+func strongestLinks(row []link) []link {
 	slices.SortFunc(row, func(a, b link) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.to, b.to))
 	})
-	row = slices.Clip(row[:min(len(row), strongest)])
+	row = slices.Clip(row[:min(len(row), maxLinks)])
 	for e := len(row) - 1; e >= 0; e-- {
 		row[e].weight /= row[0].weight
 	}
@@ -147,8 +138,8 @@ func strong(row []link) []link {
 	return row
 }
 
-// symmetric returns the graph in which a link is there from both ends, with the mean of
-// the weights that either gives it.
+// symmetric returns the graph in which both ends have each link, with the mean of its two
+// weights.
 func symmetric(rows [][]link) *links {
 	both := make([][]link, len(rows))
 	for i, row := range rows {
@@ -157,17 +148,18 @@ func symmetric(rows [][]link) *links {
 			both[e.to] = append(both[e.to], link{int32(i), e.weight / 2})
 		}
 	}
-	l := &links{offsets: make([]int, 1, len(rows)+1)}
+	l := new(links)
 	for _, row := range both {
 		slices.SortStableFunc(row, func(a, b link) int { return cmp.Compare(a.to, b.to) })
-		for e, x := range row {
-			if last := len(l.to) - 1; e > 0 && l.to[last] == x.to {
-				l.weight[last] += x.weight
+		merged := row[:0]
+		for _, x := range row {
+			if last := len(merged) - 1; last >= 0 && merged[last].to == x.to {
+				merged[last].weight += x.weight
 				continue
 			}
-			l.to, l.weight = append(l.to, x.to), append(l.weight, x.weight)
+			merged = append(merged, x)
 		}
-		l.offsets = append(l.offsets, len(l.to))
+		l.Append(merged...)
 	}
 	return l
 }
