@@ -7,28 +7,29 @@ import (
 
 // Changes says what an update did to the clusters.
 type Changes struct {
-	// Added is the number of new samples, Touched that of old ones of which a new one is
-	// now a neighbour, and Moved that of old ones whose cluster has another number than
-	// before.
-	Added   int `json:"added"`
-	Touched int `json:"touched"`
-	Moved   int `json:"moved"`
+	// Added is the number of new samples.
+	Added int `json:"added"`
+	// Relinked is the number of old samples that have new samples among their neighbours.
+	Relinked int `json:"touched"`
+	// Moved is the number of old samples whose label has changed.
+	Moved int `json:"moved"`
 	// Chosen says that the number of neighbours and the resolution were chosen anew, and
 	// all clusters found anew with them.
 	Chosen bool `json:"chosen"`
-	// Clusters is the number of clusters afterwards, and Kept that of those that were there
-	// before.
+	// Clusters is the number of clusters after the update, and Kept that of those which
+	// were there before.
 	Clusters int `json:"clusters"`
 	Kept     int `json:"kept"`
-	// Grown holds the clusters that were there before and have got new samples.
+	// Grown holds the old clusters that have got new samples.
 	Grown []Cluster `json:"grown"`
-	// Created holds the clusters of which most samples are new.
+	// Created holds the other clusters at least half of whose samples are new.
 	Created []Cluster `json:"created"`
-	// Merged says which clusters are no more because most of their samples are in another,
-	// or, of several that share them, the most.
-	Merged []Passage `json:"merged"`
-	// Split says which clusters gave samples that now make a cluster of their own.
-	Split []Passage `json:"split"`
+	// Merged holds the old clusters that are gone, and the cluster that most of their
+	// samples went into.
+	Merged []Transfer `json:"merged"`
+	// Split holds the clusters Into that broke away from an old cluster From: most of
+	// their samples are old, and most of these come from there.
+	Split []Transfer `json:"split"`
 }
 
 // Cluster is a cluster after an update.
@@ -38,19 +39,20 @@ type Cluster struct {
 	New   int `json:"new"` // new samples among these
 }
 
-// Passage is about old samples that were in cluster From and are in cluster Into.
-type Passage struct {
+// Transfer counts the old samples that were in cluster From and are in cluster Into.
+type Transfer struct {
 	From    int `json:"from"`
 	Into    int `json:"into"`
 	Samples int `json:"samples"`
-	Size    int `json:"size"` // of Into, afterwards
+	Size    int `json:"size"` // of Into, after the update
 }
 
 // flow counts the old samples that went from an old cluster to a new one.
 type flow struct{ from, to, samples int }
 
-// name numbers the clusters that were found as the old ones that they carry on, and others
-// from next on, and notes what has changed. The first samples of found are the old ones.
+// name gives each cluster that was found the number of the old cluster that it continues,
+// or a new number, from next on. It notes what has changed. The first samples of found are
+// the old ones.
 func (c *Changes) name(old, found []int, next int) []int {
 	clusters := 0
 	for _, l := range found {
@@ -93,9 +95,9 @@ func (c *Changes) name(old, found []int, next int) []int {
 	for _, f := range flows {
 		switch {
 		case heir[f.from] == f.to && source[f.to] != f.from:
-			c.Merged = append(c.Merged, Passage{f.from, label[f.to], f.samples, size[f.to]})
+			c.Merged = append(c.Merged, Transfer{f.from, label[f.to], f.samples, size[f.to]})
 		case source[f.to] == f.from && heir[f.from] != f.to && 2*news[f.to] < size[f.to]:
-			c.Split = append(c.Split, Passage{f.from, label[f.to], f.samples, size[f.to]})
+			c.Split = append(c.Split, Transfer{f.from, label[f.to], f.samples, size[f.to]})
 		}
 	}
 	slices.SortFunc(c.Grown, func(a, b Cluster) int { return cmp.Compare(a.Label, b.Label) })
@@ -109,7 +111,7 @@ func (c *Changes) name(old, found []int, next int) []int {
 	return out
 }
 
-// flowsOf counts what went where, the most first; among equals the lower numbers.
+// flowsOf counts the old samples by their old and new cluster, the largest flow first.
 func flowsOf(old, found []int) []flow {
 	type way struct{ from, to int }
 	counts := map[way]int{}

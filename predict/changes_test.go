@@ -22,11 +22,11 @@ func TestChanges(t *testing.T) {
 		},
 		"merged": {
 			old: []int{0, 0, 0, 1, 1}, found: []int{0, 0, 0, 0, 0, 0}, want: []int{0, 0, 0, 0, 0, 0},
-			changes: Changes{Moved: 2, Kept: 1, Grown: []Cluster{{0, 6, 1}}, Merged: []Passage{{1, 0, 2, 6}}},
+			changes: Changes{Moved: 2, Kept: 1, Grown: []Cluster{{0, 6, 1}}, Merged: []Transfer{{1, 0, 2, 6}}},
 		},
 		"split": {
 			old: []int{3, 3, 3, 3, 3}, found: []int{0, 0, 0, 1, 1}, want: []int{3, 3, 3, 5, 5},
-			changes: Changes{Moved: 2, Kept: 1, Split: []Passage{{3, 5, 2, 2}}},
+			changes: Changes{Moved: 2, Kept: 1, Split: []Transfer{{3, 5, 2, 2}}},
 		},
 		"a single old sample among new ones": {
 			old: []int{1, 1, 1}, found: []int{0, 0, 1, 1, 1}, want: []int{1, 1, 5, 5, 5},
@@ -34,7 +34,7 @@ func TestChanges(t *testing.T) {
 		},
 		"dissolved into two": {
 			old: []int{0, 0, 0, 1, 1, 2, 2, 2}, found: []int{0, 0, 0, 0, 1, 1, 1, 1}, want: []int{0, 0, 0, 0, 2, 2, 2, 2},
-			changes: Changes{Moved: 2, Kept: 2, Merged: []Passage{{1, 0, 1, 4}}},
+			changes: Changes{Moved: 2, Kept: 2, Merged: []Transfer{{1, 0, 1, 4}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// grown is the share of samples that have to come before granularity is chosen anew,
-	// of those that there were when it was chosen last.
+	// grown is by what share the samples must have grown since the last choice of
+	// granularity for another choice.
 	grown = 0.1
-	// better is how many times the score another granularity must have.
+	// better is the least ratio of the best score to the present one for a change.
 	better = 1.1
 )
 
-// choose looks, where the number of neighbours and the resolution were chosen from the data
-// and many samples have come since, whether other ones are now clearly better, and has the
-// model use them then. It returns the labels, or nil where all stays as it is. There can be
-// no more neighbours than the model keeps.
+// choose looks for a better number of neighbours and resolution, where Fit chose them and
+// there are many new samples. If the best of them are clearly better, the new model uses
+// them from now on, and choose returns the labels found with them; else it returns nil.
+// There can be no more neighbours than the model has.
 func (u *update) choose() ([]int, error) {
 	m, set, n := u.next, &u.next.Settings, u.next.Graph.Samples()
 	if set.Chosen == 0 || m.Neighbourhoods == nil || float64(n) < (1+grown)*float64(set.Chosen) {

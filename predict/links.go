@@ -14,19 +14,19 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// linker finds the links of newcomers to the samples of a model, as the fit would have
-// found them.
+// linker finds the links of new samples to those of a model, as the fit would have found
+// them.
 type linker struct {
 	m         *mvclust.Model
 	spaces    []*similarity.Space
 	indexes   []*neighbour.Index
 	estimator *posterior.Estimator
-	sum       []float32 // by sample: of the probabilities on its list, and 1 for itself
-	bar       []float32 // by sample: above which a newcomer gets on its list
+	sum       []float32 // by sample: 1 + the probabilities of its neighbours
+	bar       []float32 // by sample: the least probability that a new neighbour must exceed
 }
 
-// newLinker prepares to compare newcomers with the samples of the spaces, of which m knows
-// the first.
+// newLinker prepares to compare new samples with those of the spaces: the samples of m,
+// and any that follow them.
 func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space, threads int) (*linker, error) {
 	l := &linker{m: m, spaces: spaces}
 	var err error
@@ -40,12 +40,12 @@ func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space
 		}
 		l.indexes = append(l.indexes, x)
 	}
-	l.sums()
+	l.sumLists()
 	return l, nil
 }
 
-// sums notes what is asked of every list time and again.
-func (l *linker) sums() {
+// sumLists finds sum and bar.
+func (l *linker) sumLists() {
 	near, k := l.m.Neighbourhoods, l.m.Settings.Neighbours
 	if near == nil {
 		return
@@ -65,19 +65,19 @@ func (l *linker) sums() {
 	}
 }
 
-// newcomers are samples on their way to the clusters.
-type newcomers struct {
+// batch is a number of new samples with their nearest samples of the model.
+type batch struct {
 	count   int
 	queries []*similarity.Queries // by view; nil where none has it
 	found   []*neighbour.Found
 	scales  [][]float32 // by view and newcomer: the local scales
 }
 
-// approach finds the nearest samples of newcomers in every view, and how far these are.
-// views holds their rows, by view of the model, nil where none has it; self is that of
+// search finds the nearest samples of new samples in every view, and their local scales.
+// views holds their rows, by view of the model, nil where none has it. self is that of
 // neighbour.Index.Search.
-func (l *linker) approach(ctx context.Context, views []*view.View, count int, self []int32, threads int) (*newcomers, error) {
-	c := &newcomers{
+func (l *linker) search(ctx context.Context, views []*view.View, count int, self []int32, threads int) (*batch, error) {
+	b := &batch{
 		count: count, queries: make([]*similarity.Queries, len(views)),
 		found: make([]*neighbour.Found, len(views)), scales: make([][]float32, len(views)),
 	}
@@ -89,27 +89,27 @@ func (l *linker) approach(ctx context.Context, views []*view.View, count int, se
 		if err != nil {
 			return nil, err
 		}
-		if c.queries[m], err = l.spaces[m].Queries(ctx, scaled, scaled != v, threads); err != nil {
+		if b.queries[m], err = l.spaces[m].Queries(ctx, scaled, scaled != v, threads); err != nil {
 			return nil, err
 		}
-		if c.found[m], err = l.indexes[m].Search(ctx, c.queries[m], self, threads, nil); err != nil {
+		if b.found[m], err = l.indexes[m].Search(ctx, b.queries[m], self, threads, nil); err != nil {
 			return nil, err
 		}
-		c.scales[m] = make([]float32, count)
+		b.scales[m] = make([]float32, count)
 		for i := range count {
-			_, similarities := c.found[m].Of(i)
-			c.scales[m][i] = l.spaces[m].LocalScale(similarities)
+			_, similarities := b.found[m].Of(i)
+			b.scales[m][i] = l.spaces[m].LocalScale(similarities)
 		}
 	}
-	return c, nil
+	return b, nil
 }
 
-// order lists the newcomers so that those follow each other that have neighbours in common
-// in the first view that is there.
-func (c *newcomers) order() []int32 {
-	order := make([]int32, 0, c.count)
-	seen := make([]bool, c.count)
-	for _, f := range c.found {
+// order lists the new samples in the order of a walk from neighbour to neighbour in the
+// first view, so that what one needs is still in the cache for the next.
+func (b *batch) order() []int32 {
+	order := make([]int32, 0, b.count)
+	seen := make([]bool, b.count)
+	for _, f := range b.found {
 		if f == nil {
 			continue
 		}
@@ -127,32 +127,32 @@ func (c *newcomers) order() []int32 {
 	return order
 }
 
-// walker is one thread's memory for the links of a newcomer.
+// walker finds the links of one new sample at a time: one thread's memory.
 type walker struct {
 	*linker
-	place  []int32 // by sample: its turn among the candidates, counted from 1; 0 if it is none
+	place  []int32 // by sample: its place among the candidates, counted from 1; 0 if it is none
 	others []int32
 	some   []int32
 	values []float32
 	alike  [][]float32 // by view and candidate
 	views  []float64
 	keys   []uint64
-	on     []listed // by turn of the candidates; that of 0 is none
+	on     []listed // by place of the candidates; that of 0 is none
 
-	// What is found. Candidates are samples, and the first K of list are the most probable.
-	candidates []int32
-	p          []float32 // that they are of one class, fused
-	list       []int32   // turns of candidates, most probable first
+	// What is found.
+	candidates []int32   // samples among which the neighbours are
+	p          []float32 // by candidate: that it is of one class with the new sample
+	list       []int32   // the K most probable candidates, by their index, most probable first
 	links      []link
 
 	sums *partition.Links // of links, by cluster
 }
 
-// listed says how probable a sample is, and 1, if it is on the newcomer's list, and else 0
-// and 0.
+// listed holds the probability of a sample and 1 if it is on the new sample's list, and 0
+// and 0 if not.
 type listed struct{ p, one float32 }
 
-// link is an edge that a newcomer would have.
+// link is an edge that a new sample would have.
 type link struct {
 	to     int32
 	weight float32
@@ -164,10 +164,10 @@ func (l *linker) walker() *walker {
 	return w
 }
 
-// fuse finds the candidates of newcomer i, and how probable each is.
-func (w *walker) fuse(c *newcomers, i int) {
+// fuse finds the candidates of sample i of the batch, and their fused probabilities.
+func (w *walker) fuse(b *batch, i int) {
 	w.candidates = w.candidates[:0]
-	for _, f := range c.found {
+	for _, f := range b.found {
 		if f == nil {
 			continue
 		}
@@ -180,7 +180,7 @@ func (w *walker) fuse(c *newcomers, i int) {
 		}
 	}
 	for m := range w.alike {
-		w.compare(c, i, m)
+		w.compare(b, i, m)
 	}
 	w.p = w.p[:0]
 	for t := range w.candidates {
@@ -189,24 +189,24 @@ func (w *walker) fuse(c *newcomers, i int) {
 	}
 }
 
-// leave forgets the candidates.
-func (w *walker) leave() {
+// reset forgets the candidates.
+func (w *walker) reset() {
 	for _, j := range w.candidates {
 		w.place[j] = 0
 	}
 }
 
-// compare finds how alike newcomer i and its candidates are in view m.
-func (w *walker) compare(c *newcomers, i, m int) {
+// compare finds the similarities of sample i of the batch and its candidates in view m.
+func (w *walker) compare(b *batch, i, m int) {
 	alike := slices.Grow(w.alike[m][:0], len(w.candidates))[:len(w.candidates)]
 	w.alike[m] = alike
 	for t := range alike {
 		alike[t] = float32(math.NaN())
 	}
-	if c.queries[m] == nil || !c.queries[m].Has(i) {
+	if b.queries[m] == nil || !b.queries[m].Has(i) {
 		return
 	}
-	index, known := c.found[m].Of(i)
+	index, known := b.found[m].Of(i)
 	for e, j := range index {
 		alike[w.place[j]-1] = known[e]
 	}
@@ -217,18 +217,17 @@ func (w *walker) compare(c *newcomers, i, m int) {
 		}
 	}
 	w.values = slices.Grow(w.values[:0], len(w.others))[:len(w.others)]
-	c.queries[m].Similarities(w.values, i, w.others)
+	b.queries[m].Similarities(w.values, i, w.others)
 	for e, t := range w.some {
 		alike[t] = w.values[e]
 	}
-	w.spaces[m].Localise(alike, c.scales[m][i], w.candidates)
+	w.spaces[m].Localise(alike, b.scales[m][i], w.candidates)
 }
 
-// walk makes links of the probabilities: over paths, and over common neighbours, as the
-// model's settings say. Of what the fit knew of the other samples, the model has their most
-// probable neighbours, over which paths are followed.
-func (w *walker) walk() {
-	w.settle()
+// link makes links of the probabilities, by path and co-neighbour propagation where the
+// model's settings have them. Paths lead over the neighbours that the model has.
+func (w *walker) link() {
+	w.propagate()
 	w.links = w.links[:0]
 	if w.m.Settings.Refinement.WithoutCoNeighbours {
 		for t, j := range w.candidates {
@@ -246,9 +245,9 @@ func (w *walker) walk() {
 	}
 }
 
-// settle makes the probabilities those that lists of neighbours are made of: of paths, and
-// of all rounds but the last.
-func (w *walker) settle() {
+// propagate makes the probabilities those that the neighbours are chosen by: after path
+// propagation and all rounds of co-neighbour propagation but the last.
+func (w *walker) propagate() {
 	set := w.m.Settings.Refinement
 	if !set.WithoutPaths {
 		w.paths()
@@ -259,12 +258,12 @@ func (w *walker) settle() {
 	for range max(1, set.Rounds) - 1 {
 		w.shorten(w.p)
 		w.coNeighbours()
-		w.refined()
+		w.again()
 	}
 }
 
-// refined puts the links in the place of the probabilities, for another round.
-func (w *walker) refined() {
+// again puts the links in the place of the probabilities, for another round.
+func (w *walker) again() {
 	for t := range w.p {
 		w.p[t] = 0
 	}
@@ -273,7 +272,7 @@ func (w *walker) refined() {
 	}
 }
 
-// neighbours returns the neighbours of a sample that are known, none of a newcomer.
+// neighbours returns the neighbours of a sample of the model, and none of a new sample.
 func (w *walker) neighbours(j int32) ([]int32, []float32) {
 	switch {
 	case int(j) >= w.m.Samples():
@@ -284,7 +283,7 @@ func (w *walker) neighbours(j int32) ([]int32, []float32) {
 	return w.m.Graph.Of(int(j))
 }
 
-// paths raises the probabilities to those of the best detours.
+// paths raises each probability to that of the best path over one other candidate.
 func (w *walker) paths() {
 	best := append(w.values[:0], w.p...)
 	for t, h := range w.candidates {

@@ -1,5 +1,8 @@
-// Package predict finds the clusters of new samples with what a fit has left in a model:
-// Predictor tells where each would belong, and Update takes them in.
+// Package predict finds the clusters of new samples. It needs the mvclust.Model of a fit,
+// and not the fit's input.
+//
+//	Predictor.Predict  the clusters that new samples would join; the model stays as it is
+//	Update             a model that has the new samples, and what changed in its clusters
 package predict
 
 import (
@@ -18,55 +21,62 @@ import (
 // None is the label of a sample that belongs to no cluster.
 const None = -1
 
-// Unlike is the typicality below which a sample belongs to no cluster.
+// Unlike is the Result.Typicality below which a sample is an outlier and belongs to no
+// cluster.
 const Unlike = 0.01
 
-// Predictor assigns new samples to the clusters of a model. It may be used by several
-// goroutines at a time.
+// Predictor predicts the clusters of new samples. Several goroutines may use it at a time.
 type Predictor struct {
-	m       *mvclust.Model
-	linker  *linker
-	known   *known
-	worth   *partition.Worth
-	typical *typical
+	m          *mvclust.Model
+	linker     *linker
+	duplicates *duplicates
+	worth      *partition.Worth
+	typicality *typicality
 }
 
-// Result says where new samples belong.
+// Result holds, by new sample, what Predict has found.
 type Result struct {
-	// Labels holds the cluster of every sample, or None.
+	// Labels holds the cluster of the model, or None.
 	Labels []int
-	// Confidence says how sure each label is, in [0, 1]: by the formula of
-	// partition.Confidence on the sample's links, and 1 - Typicality for None, or 0 where
-	// nothing is known of a sample because it has no view that has a say.
+	// Confidence is how certain the label is, in [0, 1]: partition.Confidence of the
+	// sample's links. For None it is 1 - Typicality, or 0 where the sample has no links
+	// because it has no view that the fit used.
 	Confidence []float64
-	// Next holds the cluster that comes next: of those that the sample has links to, the
-	// one with the largest sum of them beside its own, or of all where its label is None;
-	// None where there is no such cluster.
+	// Next holds the cluster with the largest sum of link probabilities besides Labels,
+	// or None where no link leads to another cluster.
 	Next []int
-	// Typicality is the share, in [0, 1], of the model's samples that are no better at
-	// home than the sample is. Below Unlike, its label is None. It goes by two things, of
-	// which the one counts in which fewer of the model's samples are worse: the sum of the
-	// links into the own cluster, or, where the partition has no Resolution, of the
-	// probabilities of the K most probable neighbours; and, where similarities are
-	// measured against the surroundings, how far the sample is from its 10 most probable
-	// neighbours, compared with how far these are from theirs.
+	// Typicality is a p-value, in [0, 1]: low for an outlier. It is the share of the
+	// model's samples i with
+	//
+	//	r(i) <= r(new),   r(x) = min(F(support(x)), G(density(x))),
+	//
+	// where F and G are the shares of the model's samples whose support, or density, is no
+	// higher. A sample below Unlike gets the label None.
+	//
+	// The support is the sum of the link probabilities into the sample's cluster. If the
+	// partition has no resolution, it is that of the K most probable neighbours.
+	//
+	// The density compares the distances r around a sample with those around its 10 most
+	// probable neighbours j, as the local outlier factor does: it is the mean of
+	// log(r(j) / r(x)), added up over the views and divided by the square root of their
+	// number. It is left out where similarities are not localised.
 	Typicality []float64
-	// Known holds the sample of the model that has the same views with the same values,
-	// bit for bit, or -1. The label, and the confidence, are then that sample's.
-	Known []int
+	// SameAs holds the sample of the model that has the same values in the same views, or
+	// -1. The new sample then has that sample's label and confidence.
+	SameAs []int
 }
 
-// New prepares a model, which must be valid and stay unchanged: it scales the rows once
-// more, and packs them or puts them into cells. It takes about twice the memory of the
-// scaled rows, which are three times as many values as the rows under view.Mixed.
-// threads of 0 or less stands for all usable processors; it changes no result. The errors
-// are those of Model.Spaces and the context's own.
+// New prepares a model, which must be valid and must not change. It scales the rows again
+// and indexes them, which takes about twice the memory of the scaled rows; under view.Mixed
+// these have three times as many values as the rows. threads of 0 or less stands for all
+// processors, and changes no result. The errors are those of Model.Spaces and the
+// context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
 	spaces, err := m.Spaces(ctx, threads)
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{m: m, known: newKnown(m), typical: newTypical(m)}
+	p := &Predictor{m: m, duplicates: newDuplicates(m), typicality: newTypicality(m)}
 	if p.linker, err = newLinker(ctx, m, spaces, threads); err != nil {
 		return nil, err
 	}
@@ -77,8 +87,8 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error)
 	return p, ctx.Err()
 }
 
-// Search tells, by view, how the nearest samples are found, and what share of the true
-// ones: that of samples of the model, as far as it was measured.
+// Search reports, by view, how the nearest samples are searched, and the share of the true
+// ones that is found, where it was measured on samples of the model.
 func (p *Predictor) Search() []neighbour.Report {
 	var reports []neighbour.Report
 	for _, x := range p.linker.indexes {
@@ -87,20 +97,21 @@ func (p *Predictor) Search() []neighbour.Report {
 	return reports
 }
 
-// atOnce bounds the memory of what is known of samples on their way.
-const atOnce = 1 << 14
+// batchSize is how many samples are searched for at a time, which bounds the memory.
+const batchSize = 1 << 14
 
-// Predict finds the clusters of samples. views holds their rows, one view for every view of
-// the model, in its order, nil where no sample has it. A new sample is linked to the
-// model's samples as Fit would have linked it, had it been the only one to come, and goes
-// to the cluster where it costs least by the objective of the fit: to none where it is
-// better off alone, and where its links are as weak as those of hardly any sample of the
-// model (Unlike). New samples do not influence each other, and in which company they come
-// changes nothing.
+// Predict returns the clusters of new samples. The labels are those of the model's
+// clusters. views holds the samples' rows, one view for every view of the model, in its
+// order, and nil where no sample has the view. ids holds the new samples' ids, or is nil.
 //
-// One whose views equal those of a sample of the model, bit for bit, gets that sample's
-// label. Where several samples do, the one of the same id is taken, and else that of the
-// highest confidence. ids holds the new samples' ids, or is nil.
+// A sample is linked to the model's samples as Fit would have linked it, had it alone been
+// added. It gets the cluster that is worth most to it by the objective of the fit. It gets
+// None if it would lower the objective alone, or if it is an outlier: its Typicality is
+// below Unlike. New samples do not influence each other.
+//
+// A sample whose views equal those of a sample of the model, bit for bit, gets that
+// sample's label. Of several such samples, the one with the same id counts, or else the
+// one with the highest confidence.
 //
 // progress, if not nil, is called with the number of samples done. The errors are
 // *view.InputError for views that cannot be used, and the context's own.
@@ -111,18 +122,18 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 	}
 	r := &Result{
 		Labels: make([]int, count), Confidence: make([]float64, count), Next: make([]int, count),
-		Typicality: make([]float64, count), Known: make([]int, count),
+		Typicality: make([]float64, count), SameAs: make([]int, count),
 	}
 	walkers := p.linker.walkers(threads, p.worth)
 	tick := parallel.Counter(progress)
-	for lo := 0; lo < count; lo += atOnce {
-		hi := min(count, lo+atOnce)
-		some := part(views, lo, hi)
-		c, err := p.linker.approach(ctx, some, hi-lo, nil, threads)
+	for lo := 0; lo < count; lo += batchSize {
+		hi := min(count, lo+batchSize)
+		some := rowsOf(views, lo, hi)
+		b, err := p.linker.search(ctx, some, hi-lo, nil, threads)
 		if err != nil {
 			return nil, err
 		}
-		order := c.order()
+		order := b.order()
 		err = parallel.Blocks(ctx, threads, hi-lo, 64, func(worker, from, to int) {
 			w := walkers(worker)
 			for _, at := range order[from:to] {
@@ -130,10 +141,10 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 				if ids != nil {
 					id = ids[lo+i]
 				}
-				if old := p.known.find(some, i, id); old >= 0 {
-					p.recall(w, r, lo+i, old)
+				if old := p.duplicates.find(some, i, id); old >= 0 {
+					p.copy(w, r, lo+i, old)
 				} else {
-					p.assign(w, r, lo+i, c, i)
+					p.assign(w, r, lo+i, b, i)
 				}
 			}
 			tick(to - from)
@@ -145,7 +156,7 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 	return r, nil
 }
 
-// check says how many samples there are, or why the views cannot be used.
+// check returns the number of new samples, or says why their views cannot be used.
 func check(m *mvclust.Model, views []*view.View, ids []string) (count int, err error) {
 	bad := func(name, format string, args ...any) (int, error) {
 		return 0, &view.InputError{View: name, Row: -1, Problem: fmt.Sprintf(format, args...)}
@@ -184,8 +195,8 @@ func check(m *mvclust.Model, views []*view.View, ids []string) (count int, err e
 	return count, nil
 }
 
-// part returns some samples' rows.
-func part(views []*view.View, lo, hi int) []*view.View {
+// rowsOf returns the views of samples lo to hi-1, which share their memory.
+func rowsOf(views []*view.View, lo, hi int) []*view.View {
 	some := make([]*view.View, len(views))
 	for m, v := range views {
 		if v == nil {
@@ -199,28 +210,28 @@ func part(views []*view.View, lo, hi int) []*view.View {
 	return some
 }
 
-// recall tells of new sample at what is known of sample old, which it equals.
-func (p *Predictor) recall(w *walker, r *Result, at, old int) {
-	r.Labels[at], r.Confidence[at], r.Known[at] = p.m.Labels[old], p.m.Confidence[old], old
-	near := 0.0
-	if p.typical.near != nil {
-		near = p.typical.nearOf(old)
+// copy gives new sample at the result of sample old of the model, which it equals.
+func (p *Predictor) copy(w *walker, r *Result, at, old int) {
+	r.Labels[at], r.Confidence[at], r.SameAs[at] = p.m.Labels[old], p.m.Confidence[old], old
+	density := 0.0
+	if p.typicality.density != nil {
+		density = p.typicality.densityOf(old)
 	}
-	r.Typicality[at] = p.typical.share(p.typical.supportOf(old), near)
+	r.Typicality[at] = p.typicality.of(p.typicality.supportOf(old), density)
 	p.worth.LinksOf(w.sums, old)
 	r.Next[at], _ = w.sums.Next(p.m.Labels[old])
 }
 
-// assign finds the cluster of new sample at, which is newcomer i.
-func (p *Predictor) assign(w *walker, r *Result, at int, c *newcomers, i int) {
-	w.fuse(c, i)
-	w.walk()
+// assign finds the cluster of new sample at, which is sample i of the batch.
+func (p *Predictor) assign(w *walker, r *Result, at int, b *batch, i int) {
+	w.fuse(b, i)
+	w.link()
 	label := p.worth.Best(w.sums)
-	typicality := p.typicality(w, c, i, label)
+	typicality := p.typicality.of(p.support(w, label), p.density(w, b, i))
 	if typicality < Unlike {
 		label = None
 	}
-	r.Labels[at], r.Typicality[at], r.Known[at] = label, typicality, -1
+	r.Labels[at], r.Typicality[at], r.SameAs[at] = label, typicality, -1
 	r.Next[at], _ = w.sums.Next(label)
 	switch {
 	case label != None:
@@ -228,35 +239,41 @@ func (p *Predictor) assign(w *walker, r *Result, at int, c *newcomers, i int) {
 	case len(w.links) > 0:
 		r.Confidence[at] = 1 - typicality
 	}
-	w.leave()
+	w.reset()
 }
 
-// typicality is that of newcomer i, which costs least in the cluster label.
-func (p *Predictor) typicality(w *walker, c *newcomers, i, label int) float64 {
-	support, near := 0.0, 0.0
+// support returns the support of the new sample of w, to which the cluster label is worth
+// most.
+func (p *Predictor) support(w *walker, label int) float64 {
 	switch {
 	case byLinks(p.m):
-		if label != None {
-			support = w.sums.Weight(label)
+		if label == None {
+			return 0
 		}
+		return w.sums.Weight(label)
 	case p.m.Neighbourhoods == nil:
-		support = w.sums.All
-	default:
-		for _, t := range w.list {
-			support += float64(w.p[t])
-		}
+		return w.sums.All
 	}
-	if p.typical.near != nil {
-		w.some = w.some[:0]
-		for _, t := range w.list[:min(len(w.list), surrounding)] {
-			w.some = append(w.some, w.candidates[t])
-		}
-		near = p.typical.nearness(w.some, func(m int) float64 {
-			if c.queries[m] == nil || !c.queries[m].Has(i) {
-				return math.NaN()
-			}
-			return float64(c.scales[m][i])
-		})
+	sum := 0.0
+	for _, t := range w.list {
+		sum += float64(w.p[t])
 	}
-	return p.typical.share(support, near)
+	return sum
+}
+
+// density returns the density of sample i of the batch, of which w has the neighbours.
+func (p *Predictor) density(w *walker, b *batch, i int) float64 {
+	if p.typicality.density == nil {
+		return 0
+	}
+	w.some = w.some[:0]
+	for _, t := range w.list[:min(len(w.list), surrounding)] {
+		w.some = append(w.some, w.candidates[t])
+	}
+	return p.typicality.densityAmong(w.some, func(m int) float64 {
+		if b.queries[m] == nil || !b.queries[m].Has(i) {
+			return math.NaN()
+		}
+		return float64(b.scales[m][i])
+	})
 }

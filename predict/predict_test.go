@@ -41,7 +41,7 @@ func TestTrainingSamplesKeepTheirLabels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(r.Labels, m.Labels) || !slices.Equal(r.Confidence, m.Confidence) || !slices.Equal(r.Known, span(0, 300)) {
+				if !slices.Equal(r.Labels, m.Labels) || !slices.Equal(r.Confidence, m.Confidence) || !slices.Equal(r.SameAs, span(0, 300)) {
 					t.Error("the samples of the model are told something else than they were")
 				}
 			})
@@ -73,8 +73,8 @@ func TestEqualSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{0, other, other}; !slices.Equal(r.Known, want) {
-		t.Errorf("samples are known as %v, want %v", r.Known, want)
+	if want := []int{0, other, other}; !slices.Equal(r.SameAs, want) {
+		t.Errorf("samples are the same as %v, want %v", r.SameAs, want)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestCompanyChangesNothing(t *testing.T) {
 				want := &predict.Result{
 					Labels: labelsOf(whole.Labels, order[at:at+len(some)]), Confidence: labelsOf(whole.Confidence, order[at:at+len(some)]),
 					Next: labelsOf(whole.Next, order[at:at+len(some)]), Typicality: labelsOf(whole.Typicality, order[at:at+len(some)]),
-					Known: labelsOf(whole.Known, order[at:at+len(some)]),
+					SameAs: labelsOf(whole.SameAs, order[at:at+len(some)]),
 				}
 				if !reflect.DeepEqual(r, want) {
 					t.Fatalf("%d samples from place %d are told something else than among all", len(some), at)

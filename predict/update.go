@@ -17,31 +17,32 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// updateStream tells the random numbers of an update from those of other stages.
+// updateStream keeps the random numbers of an update apart from those of other stages.
 const updateStream = 4
 
-// Update returns a model with more samples, which follow its own, and what became of the
-// clusters. The model itself stays as it is. views and progress are those of
-// Predictor.Predict, ids the new samples' ids. A model whose samples have no ids stays so
-// where ids is nil too; else numbers stand for ids that are not given. An id that is there
-// already is an error.
+// Update returns a model that has new samples too, after those of m, and what changed in
+// the clusters. m stays as it is. views and progress are those of Predictor.Predict. ids
+// holds the new samples' ids; where it is nil and m has ids, row numbers stand in. An id
+// that m has already is an error.
 //
 // The new samples are linked as Fit would have linked them, to each other too, with the
-// scales and the probability functions of the model. Where one is more probable than the
-// last of a sample's K neighbours, it takes that one's place. The partition is then
-// searched on from where it was, by the fit's objective, among what the new links touch:
-// the new samples, those among whose neighbours they are now, and the clusters of either;
-// others follow where they have links to what has moved. With a Resolution, what is expected of
-// links is kept as it was, so that clusters far away from all that is new stay what they
-// are: the new model's Resolution is higher by as much as the sum of all links is.
+// scales and the probability functions of m. Where one is more probable than the last of a
+// sample's K neighbours, it replaces that one.
 //
-// Where Fit chose the number of neighbours and the resolution, and a tenth more samples
-// have come since, they are chosen once more, of those up to the number of neighbours that
-// the model has; the clusters are found anew where others score better by a tenth.
+// The partition is then searched on from where it was, by the objective of the fit. The
+// search starts with the new samples, with those among whose neighbours they are now, and
+// with the clusters of both. Others follow when something they have links to has moved.
+// With a resolution, clusters without new links stay as they are: the new model's
+// resolution is higher by the factor by which the sum of all links has grown, so that the
+// weights expected by chance stay the same.
 //
-// A cluster keeps its number while it is the one that most of its old samples are in, and
-// they are the most of its old samples. New clusters get numbers that none had before. The
-// result depends on neither threads nor time.
+// If Fit chose the number of neighbours and the resolution, and the samples have grown by
+// a tenth since, Update tries other values, with no more neighbours than m has. If some
+// score better by a tenth, it finds all clusters anew with them.
+//
+// A cluster keeps its number if most of its samples that m has come from the cluster of
+// that number, and most of that cluster's samples are in it. Other clusters get numbers
+// that were never used. The result depends on neither threads nor time.
 func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
 	count, err := check(m, views, ids)
 	if err != nil {
@@ -68,30 +69,28 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 
 // update is one call of Update.
 type update struct {
-	ctx     context.Context
-	threads int
-	old     *mvclust.Model
-	next    *mvclust.Model
-	count   int // of new samples
-	known   *constraint.Resolved
-	pairs   [][]probable
-	touched []bool // by sample: whether it is new, or has a new neighbour
+	ctx      context.Context
+	threads  int
+	old      *mvclust.Model
+	next     *mvclust.Model
+	count    int // of new samples
+	known    *constraint.Resolved
+	pairs    [][]probable // by sample: with new samples, or, of a new sample, with all
+	relinked []bool       // by sample: whether it is new or has a new neighbour
 }
 
-// probable is a sample that another is of one class with, as probably as p.
+// probable is a sample and the probability that another is of one class with it.
 type probable struct {
 	to int32
 	p  float32
 }
 
-// enlarged returns a copy of the model with room for the new samples, whose rows and ids
-// are there.
+// enlarged returns a copy of the model with the rows and ids of the new samples.
 func enlarged(m *mvclust.Model, views []*view.View, ids []string, count int) (*mvclust.Model, error) {
 	next := *m
 	if m.Constraints.Distinct != nil {
 		next.Constraints.Distinct = slices.Concat(m.Constraints.Distinct, slices.Repeat([]int{-1}, count))
 	}
-	n := m.Samples()
 	next.Views = slices.Clone(m.Views)
 	for i := range next.Views {
 		v := &next.Views[i]
@@ -100,26 +99,34 @@ func enlarged(m *mvclust.Model, views []*view.View, ids []string, count int) (*m
 			v.LocalScales = slices.Concat(v.LocalScales, make([]float32, count))
 		}
 	}
+	var err error
+	next.IDs, err = joinedIDs(m, ids, count)
+	return &next, err
+}
+
+// joinedIDs returns the ids of all samples; nil where none has one.
+func joinedIDs(m *mvclust.Model, ids []string, count int) ([]string, error) {
 	if m.IDs == nil && ids == nil {
-		return &next, nil
+		return nil, nil
 	}
-	next.IDs = make([]string, n+count)
+	n := m.Samples()
+	all := make([]string, n+count)
 	seen := make(map[string]bool, n+count)
-	for i := range next.IDs {
+	for i := range all {
 		switch {
 		case i < n:
-			next.IDs[i] = m.ID(i)
+			all[i] = m.ID(i)
 		case ids != nil:
-			next.IDs[i] = ids[i-n]
+			all[i] = ids[i-n]
 		default:
-			next.IDs[i] = strconv.Itoa(i)
+			all[i] = strconv.Itoa(i)
 		}
-		if id := next.IDs[i]; seen[id] {
-			return nil, fmt.Errorf("the id %q of new sample %d (counted from 0) is taken: every sample needs one of its own; give it another, or leave the sample out", id, i-n)
+		if seen[all[i]] {
+			return nil, fmt.Errorf("the id %q of new sample %d (counted from 0) is taken: every sample needs one of its own; give it another, or leave the sample out", all[i], i-n)
 		}
-		seen[next.IDs[i]] = true
+		seen[all[i]] = true
 	}
-	return &next, nil
+	return all, nil
 }
 
 // joined returns the rows of two views, one after the other; the second may be nil.
@@ -153,48 +160,21 @@ func (u *update) link(views []*view.View, tick func(int)) error {
 		return err
 	}
 	n := u.old.Samples()
-	u.pairs = make([][]probable, n+u.count)
 	self := make([]int32, u.count)
 	for i := range self {
 		self[i] = int32(n + i)
 	}
-	c, err := l.approach(u.ctx, views, u.count, self, u.threads)
+	b, err := l.search(u.ctx, views, u.count, self, u.threads)
 	if err != nil {
 		return err
 	}
-	for m := range u.next.Views {
-		scales := u.next.Views[m].LocalScales
-		if scales == nil || c.scales[m] == nil {
-			continue
-		}
-		for i := range u.count {
-			if c.queries[m].Has(i) {
-				scales[n+i] = c.scales[m][i]
-			}
-		}
-		l.spaces[m] = spaces[m].WithLocalScales(scales)
-	}
-	walkers := l.walkers(u.threads, nil)
-	err = parallel.Blocks(u.ctx, u.threads, u.count, 64, func(worker, lo, hi int) {
-		w := walkers(worker)
-		for i := lo; i < hi; i++ {
-			w.fuse(c, i)
-			w.settle()
-			for t, j := range w.candidates {
-				if w.p[t] > 0 {
-					u.pairs[n+i] = append(u.pairs[n+i], probable{j, w.p[t]})
-				}
-			}
-			w.leave()
-		}
-		tick(hi - lo)
-	})
-	if err != nil {
+	u.localise(l, b)
+	if err := u.pair(l, b, tick); err != nil {
 		return err
 	}
 	for i := range u.count {
 		for _, x := range u.pairs[n+i] {
-			// Of two new samples, either may have the other among its candidates alone.
+			// Of two new samples, perhaps only one has the other among its candidates.
 			u.pairs[x.to] = append(u.pairs[x.to], probable{int32(n + i), x.p})
 		}
 	}
@@ -204,8 +184,46 @@ func (u *update) link(views []*view.View, tick func(int)) error {
 	return nil
 }
 
-// strongest sorts pairs, the most probable first and, among equals, the lower number, and
-// keeps each once.
+// localise gives the new model and its spaces the local scales of the new samples.
+func (u *update) localise(l *linker, b *batch) {
+	n := u.old.Samples()
+	for m := range u.next.Views {
+		scales := u.next.Views[m].LocalScales
+		if scales == nil || b.scales[m] == nil {
+			continue
+		}
+		for i := range u.count {
+			if b.queries[m].Has(i) {
+				scales[n+i] = b.scales[m][i]
+			}
+		}
+		l.spaces[m] = l.spaces[m].WithLocalScales(scales)
+	}
+}
+
+// pair finds the pairs of each new sample.
+func (u *update) pair(l *linker, b *batch, tick func(int)) error {
+	n := u.old.Samples()
+	u.pairs = make([][]probable, n+u.count)
+	walkers := l.walkers(u.threads, nil)
+	return parallel.Blocks(u.ctx, u.threads, u.count, 64, func(worker, lo, hi int) {
+		w := walkers(worker)
+		for i := lo; i < hi; i++ {
+			w.fuse(b, i)
+			w.propagate()
+			for t, j := range w.candidates {
+				if w.p[t] > 0 {
+					u.pairs[n+i] = append(u.pairs[n+i], probable{j, w.p[t]})
+				}
+			}
+			w.reset()
+		}
+		tick(hi - lo)
+	})
+}
+
+// strongest sorts pairs by falling probability and, among equals, by number, and drops
+// repetitions.
 func strongest(pairs []probable) []probable {
 	slices.SortFunc(pairs, func(a, b probable) int {
 		switch {
@@ -227,14 +245,14 @@ func strongest(pairs []probable) []probable {
 // refine makes the new graph.
 func (u *update) refine() error {
 	n, k := u.old.Samples(), u.old.Settings.Neighbours
-	u.touched = make([]bool, n+u.count)
+	u.relinked = make([]bool, n+u.count)
 	for i := range u.count {
-		u.touched[n+i] = true
+		u.relinked[n+i] = true
 	}
 	var err error
 	if u.old.Neighbourhoods == nil {
 		for i, pairs := range u.pairs {
-			u.touched[i] = u.touched[i] || len(pairs) > 0
+			u.relinked[i] = u.relinked[i] || len(pairs) > 0
 		}
 		u.next.Graph, err = u.joinGraph()
 		return err
@@ -258,7 +276,7 @@ func (u *update) refine() error {
 			for e, x := range row[:min(k, len(row))] {
 				index[i*k+e], probability[i*k+e] = x.to, x.p
 				if int(x.to) >= n {
-					u.touched[i] = true
+					u.relinked[i] = true
 				}
 			}
 		}
@@ -291,7 +309,7 @@ func (u *update) joinGraph() (*graph.Graph, error) {
 	}, u.threads)
 }
 
-// sumOf returns what all links add up to.
+// sumOf returns the sum of all weights.
 func sumOf(g *graph.Graph) float64 {
 	sum := 0.0
 	for _, w := range g.Weight {
@@ -300,7 +318,7 @@ func sumOf(g *graph.Graph) float64 {
 	return sum
 }
 
-// partition searches the clusters on.
+// partition searches the partition on, or finds it anew, and says what has changed.
 func (u *update) partition() (*Changes, error) {
 	n, m := u.old.Samples(), u.next
 	if before := sumOf(u.old.Graph); before > 0 && u.count > 0 {
@@ -314,7 +332,7 @@ func (u *update) partition() (*Changes, error) {
 	if !chosen {
 		start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 		random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, m.Settings.Partition, start, u.touched, random, nil)
+		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, m.Settings.Partition, start, u.relinked, random, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -326,9 +344,9 @@ func (u *update) partition() (*Changes, error) {
 	if numbers := max(u.old.Numbers(), m.Numbers()); numbers > m.Clusters() {
 		m.Retired = numbers
 	}
-	for _, t := range u.touched[:n] {
+	for _, t := range u.relinked[:n] {
 		if t {
-			changes.Touched++
+			changes.Relinked++
 		}
 	}
 	m.Confidence = partition.Confidence(m.Graph, m.Labels)

@@ -46,7 +46,7 @@ func TestUpdateWithNothing(t *testing.T) {
 			if !slices.Equal(next.Labels, m.Labels) || !reflect.DeepEqual(next.Graph, m.Graph) || next.Retired != 0 {
 				t.Error("labels or links are others than before")
 			}
-			if changes.Touched != 0 || changes.Moved != 0 || changes.Kept != m.Clusters() || len(changes.Merged)+len(changes.Split)+len(changes.Created)+len(changes.Grown) > 0 {
+			if changes.Relinked != 0 || changes.Moved != 0 || changes.Kept != m.Clusters() || len(changes.Merged)+len(changes.Split)+len(changes.Created)+len(changes.Grown) > 0 {
 				t.Errorf("changes %+v", changes)
 			}
 		})

@@ -129,7 +129,7 @@ func newPredictReport(n *newcomers, p *predict.Predictor, result *predict.Result
 			r.Assigned++
 			r.Sizes[l]++
 		}
-		if result.Known[i] >= 0 {
+		if result.SameAs[i] >= 0 {
 			r.Known++
 		}
 	}

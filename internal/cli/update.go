@@ -120,7 +120,7 @@ const mostChanges = 10
 func (r *updateReport) summary(folder string) string {
 	var b strings.Builder
 	c := r.Changes
-	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Touched, c.Moved)
+	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
 	fmt.Fprintf(&b, "%s where there were %d: %d kept, %d created, %d merged, %d split off\n", count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
 	if c.Chosen {
 		b.WriteString("how fine the clusters are was chosen anew, for many samples have come\n")

@@ -1,0 +1,95 @@
+package predict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/method/view"
+)
+
+// duplicates finds the samples of a model that have given values.
+type duplicates struct {
+	m       *mvclust.Model
+	views   []*view.View
+	entries []entry // by hash and then sample
+}
+
+// entry is a sample and the hash of its values.
+type entry struct {
+	hash   uint64
+	sample int32
+}
+
+func newDuplicates(m *mvclust.Model) *duplicates {
+	d := &duplicates{m: m}
+	for _, v := range m.Views {
+		d.views = append(d.views, v.Rows)
+	}
+	for i := range m.Samples() {
+		d.entries = append(d.entries, entry{hash(d.views, i), int32(i)})
+	}
+	slices.SortFunc(d.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.sample, b.sample))
+	})
+	return d
+}
+
+// hash returns a hash of the values of sample i.
+func hash(views []*view.View, i int) uint64 {
+	h := uint64(1)
+	for m, v := range views {
+		if v == nil || !v.Has(i) {
+			continue
+		}
+		h = mix(h ^ uint64(m+1))
+		for _, x := range v.Row(i) {
+			h = (h ^ uint64(math.Float32bits(x))) * 0x9e3779b97f4a7c15
+			h ^= h >> 29
+		}
+	}
+	return mix(h)
+}
+
+func mix(h uint64) uint64 {
+	h *= 0xbf58476d1ce4e5b9
+	return h ^ h>>31
+}
+
+// find returns the sample of the model with the values of sample i of views, or -1. Of
+// several it is the one with the given id, or else the one with the highest confidence.
+func (d *duplicates) find(views []*view.View, i int, id string) int {
+	h := hash(views, i)
+	at, _ := slices.BinarySearchFunc(d.entries, h, func(e entry, h uint64) int { return cmp.Compare(e.hash, h) })
+	best := -1
+	for ; at < len(d.entries) && d.entries[at].hash == h; at++ {
+		j := int(d.entries[at].sample)
+		if !d.equal(views, i, j) {
+			continue
+		}
+		if d.m.IDs != nil && d.m.IDs[j] == id {
+			return j
+		}
+		if best < 0 || d.m.Confidence[j] > d.m.Confidence[best] {
+			best = j
+		}
+	}
+	return best
+}
+
+// equal reports whether sample i of views has the values of the model's sample j.
+func (d *duplicates) equal(views []*view.View, i, j int) bool {
+	for m, v := range views {
+		has := v != nil && v.Has(i)
+		if has != d.views[m].Has(j) {
+			return false
+		}
+		if has && !slices.EqualFunc(v.Row(i), d.views[m].Row(j), func(a, b float32) bool {
+			return math.Float32bits(a) == math.Float32bits(b)
+		}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+package predict
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mvclust/mvclust"
+)
+
+// typicality has what Result.Typicality compares a sample with: of the model's samples,
+// by rising value, the supports, the densities (nil where similarities are not localised)
+// and the ranks r.
+type typicality struct {
+	m       *mvclust.Model
+	support []float64
+	density []float64
+	ranks   []float64
+}
+
+func newTypicality(m *mvclust.Model) *typicality {
+	t := &typicality{m: m}
+	local := m.Neighbourhoods != nil && slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.LocalScales != nil && !v.LeftOut })
+	n := m.Samples()
+	support, density := make([]float64, n), make([]float64, n)
+	for i := range n {
+		support[i] = t.supportOf(i)
+		if local {
+			density[i] = t.densityOf(i)
+		}
+	}
+	t.support = slices.Sorted(slices.Values(support))
+	if local {
+		t.density = slices.Sorted(slices.Values(density))
+	}
+	for i := range n {
+		t.ranks = append(t.ranks, t.rank(support[i], density[i]))
+	}
+	slices.Sort(t.ranks)
+	return t
+}
+
+// of returns the typicality of a sample.
+func (t *typicality) of(support, density float64) float64 {
+	return upTo(t.ranks, t.rank(support, density))
+}
+
+// rank returns r = min(F(support), G(density)).
+func (t *typicality) rank(support, density float64) float64 {
+	rank := upTo(t.support, support)
+	if t.density != nil {
+		rank = min(rank, upTo(t.density, density))
+	}
+	return rank
+}
+
+// upTo returns the share of sorted values that are at most x.
+func upTo(sorted []float64, x float64) float64 {
+	count, _ := slices.BinarySearchFunc(sorted, x, func(y, x float64) int {
+		if y <= x {
+			return -1
+		}
+		return 1
+	})
+	return float64(count) / float64(len(sorted))
+}
+
+// byLinks reports whether the partition has a resolution, and so goes by sums of link
+// probabilities rather than by the log-odds of single pairs.
+func byLinks(m *mvclust.Model) bool { return m.Settings.Resolution > 0 }
+
+// supportOf returns the support of a sample of the model.
+func (t *typicality) supportOf(i int) float64 {
+	sum := 0.0
+	if !byLinks(t.m) && t.m.Neighbourhoods != nil {
+		_, probability := t.m.Neighbourhoods.Of(i)
+		for _, x := range probability {
+			sum += float64(x)
+		}
+		return sum
+	}
+	index, weight := t.m.Graph.Of(i)
+	for e, j := range index {
+		if !byLinks(t.m) || t.m.Labels[j] == t.m.Labels[i] {
+			sum += float64(weight[e])
+		}
+	}
+	return sum
+}
+
+// densityOf returns the density of a sample of the model.
+func (t *typicality) densityOf(i int) float64 {
+	index, _ := t.m.Neighbourhoods.Of(i)
+	return t.densityAmong(index, func(m int) float64 { return float64(t.m.Views[m].LocalScales[i]) })
+}
+
+// surrounding is the number of most probable neighbours that a density goes by.
+const surrounding = 10
+
+// densityAmong returns the density of a sample among its neighbours, of which the most
+// probable come first. scale returns the sample's local scale 1 / sqrt(r) in a view, or
+// NaN where it lacks the view.
+func (t *typicality) densityAmong(neighbours []int32, scale func(m int) float64) float64 {
+	neighbours = neighbours[:min(len(neighbours), surrounding)]
+	sum, views := 0.0, 0.0
+	for m, v := range t.m.Views {
+		if v.LocalScales == nil || v.LeftOut {
+			continue
+		}
+		own := scale(m)
+		ratio, count := 0.0, 0.0
+		for _, j := range neighbours {
+			if theirs := float64(v.LocalScales[j]); own > 0 && theirs > 0 {
+				ratio += 2 * math.Log(own/theirs)
+				count++
+			}
+		}
+		if count > 0 {
+			sum += ratio / count
+			views++
+		}
+	}
+	return sum / math.Sqrt(max(1, views))
+}
