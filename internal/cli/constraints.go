@@ -19,9 +19,9 @@ type constraintOptions struct {
 }
 
 func (o *constraintOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.mustLink, "must-link", "", "`FILE` of two columns of ids, of pairs of samples that belong together")
-	f.StringVar(&o.cannotLink, "cannot-link", "", "`FILE` of two columns of ids, of pairs of samples that do not belong together")
-	f.StringVar(&o.distinct, "distinct", "", "`FILE:COLUMN` of groups; samples with the same value there are never together, and those without a value have no group")
+	f.StringVar(&o.mustLink, "must-link", "", "`FILE` of two columns of ids: pairs of samples that belong together")
+	f.StringVar(&o.cannotLink, "cannot-link", "", "`FILE` of two columns of ids: pairs of samples that do not belong together")
+	f.StringVar(&o.distinct, "distinct", "", "`FILE:COLUMN` of groups: samples of the same value are never together; those without a value have no group")
 }
 
 // known is what the files say.

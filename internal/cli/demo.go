@@ -18,8 +18,8 @@ func newDemoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [flags]",
 		Short: "Make data, cluster it and score the result",
-		Long: `demo runs synth, fit and eval one after the other, with the commands that do the
-same, and leaves the data and the results in one folder. It takes some seconds.`,
+		Long: `demo runs synth, fit and eval, prints each command, and leaves the data and the
+results in one folder. It takes a few seconds.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return demoFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
@@ -42,10 +42,10 @@ func (o *demoOptions) steps() []step {
 three views. A fifth of the samples lacks a view, and 2% belong to no class.`,
 			[]string{"synth", "--output", o.output, "--samples", "1500", "--classes", "20", "--views", "3",
 				"--imbalance", "0.5", "--noise", "0.6", "--missing", "0.2", "--outliers", "0.02"}},
-		{`Cluster them. Neither the number of classes nor their size is told; the known
-classes serve for the scores alone.`,
+		{`Cluster them. fit is not told how many classes there are, nor how large; the known
+classes are used for the scores alone.`,
 			[]string{"fit", data, "--truth", data + ":labels", "--output", o.output}},
-		{`Score the labels once more, as can be done with those of any other method.`,
+		{`Score the labels again. eval takes the labels of any method.`,
 			[]string{"eval", "--truth", data + ":labels", filepath.Join(o.output, "labels.csv")}},
 	}
 }

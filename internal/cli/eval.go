@@ -25,11 +25,12 @@ func newEvalCommand() *cobra.Command {
 		Use:   "eval --truth T LABELS",
 		Short: "Score a clustering against the known classes",
 		Long: `eval compares a clustering, such as labels.csv or labels.parquet from "mvclust
-fit", with the known classes. Both are FILE or FILE:NAME, of any format that fit reads. The samples
-are matched by their ids where both files have them, and else by their order.
+fit", with the known classes. Both are FILE or FILE:NAME, of any format that fit
+reads. Samples are matched by their ids where both files have ids, otherwise by
+their order.
 
-The scores are precision, recall and F over the pairs of samples and after
-BCubed, ARI, NMI with the arithmetic and the geometric mean, and ACC by the best
+The scores are precision, recall and F, over pairs of samples and by BCubed; ARI;
+NMI with the arithmetic and with the geometric mean; and ACC, by the best
 assignment of clusters to classes. 100% is best.`,
 		Example: `  mvclust eval --truth classes.csv mvclust-out/labels.csv
   mvclust eval --truth data.mat:gt mvclust-out/labels.csv --json`,

@@ -26,18 +26,17 @@ func newExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [flags] OUT ID [ID]",
 		Short: "Say why samples are in their clusters",
-		Long: `explain says how a clustering came about for one sample or two. OUT is a folder
-that "mvclust fit" has written, or the model.mvclust in it. An ID is the sample's
-own, or its row, counted from 0, where samples have no ids. An ID that begins with
-a dash has to come after --.
+		Long: `explain shows why one sample is in its cluster, or how two samples are related. OUT is
+a folder that "mvclust fit" has written, or the model.mvclust in it. An ID is the id of
+a sample, or its row, counted from 0, where samples have no ids. An ID that begins
+with a dash must come after --.
 
-For two samples: what each view says of them and how that adds up, what the
-samples around them made of it, whether they share a cluster, and the strongest
-chain of links between them.
+For one sample: the gain of its own cluster and of the others, the second best, the
+factors of its confidence, its strongest links, and each view's share in them.
 
-For one sample: what its own cluster and the others are worth to it, which is
-second and by how much, what its confidence is made of, its strongest links, and
-the part that each view has in them.`,
+For two samples: their similarity and probability in each view, the fused
+probability, the refined probability and where it comes from, whether they share a
+cluster, and the strongest chain of links between them.`,
 		Example: `  mvclust explain mvclust-out 17
   mvclust explain mvclust-out 17 204
   mvclust explain mvclust-out img_017 img_204 --json`,
@@ -151,9 +150,9 @@ func pairText(p *explain.Pair) string {
 	}
 	switch p.Known {
 	case constraint.MustLink:
-		t.line("a constraint: they must be together, which stands in for what the views say")
+		t.line("a constraint: they must be together, whatever the views say")
 	case constraint.CannotLink:
-		t.line("a constraint: they cannot be together, which stands in for what the views say")
+		t.line("a constraint: they cannot be together, whatever the views say")
 	}
 	views(&t, p)
 	if p.Path != nil {
@@ -194,25 +193,25 @@ func views(t *page, p *explain.Pair) {
 		case explain.Missing:
 			notes = append(notes, lack(v))
 		case explain.Completed:
-			notes = append(notes, lack(v)+"; what other views tell of it stands in")
+			notes = append(notes, lack(v)+"; its similarity is filled in from the other views")
 		}
 	}
 	switch {
 	case spoken == 0:
-		notes = append(notes, "the two have no view in common, so nothing speaks for the pair itself")
+		notes = append(notes, "the two samples have no view in common, so no view compares them")
 	case p.Deciding != "":
-		notes = append(notes, fmt.Sprintf("of the views, %s decides (fusion %v)", p.Deciding, p.Fusion))
+		notes = append(notes, fmt.Sprintf("%s decides (fusion %v)", p.Deciding, p.Fusion))
 	case p.Fusion == posterior.Pooled && spoken > 1:
-		notes = append(notes, fmt.Sprintf("of each view's own log-odds, 1/sqrt(%d) counts, for %d views speak", spoken, spoken))
+		notes = append(notes, fmt.Sprintf("the log-odds of each view are divided by sqrt(%d), since %d views compare the samples", spoken, spoken))
 	case p.Fusion == posterior.Asymmetric && spoken > 1:
-		notes = append(notes, "the log-odds of every view but the first are less those of its base rate")
+		notes = append(notes, "from the log-odds of every view but the first, those of its base rate are subtracted")
 	}
 	t.notes(notes)
 	t.WriteString("\n")
 }
 
 func leftOut(view string) string {
-	return view + " has no say: it agrees with the other views no more than noise would"
+	return view + " was left out: it agrees with the other views no more than noise would"
 }
 
 // lack says who lacks the view.
@@ -231,17 +230,17 @@ func figure(format string, x *float64) string {
 }
 
 func pathText(p *explain.Pair) string {
-	round := "no sample in between is a neighbour of either"
+	round := "no other sample links the two"
 	if p.Path.Via != nil {
-		round = fmt.Sprintf("the best way round, by %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Round)
+		round = fmt.Sprintf("the best path, through %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Round)
 	}
 	switch {
 	case !p.Path.Kept:
-		return "the fit has kept none for this pair; " + round
+		return "the fit keeps none for this pair; " + round
 	case p.Path.Raised:
 		return fmt.Sprintf("%.3f -> %.3f: %s", p.Fused, p.Path.Probability, round)
 	}
-	return fmt.Sprintf("leave %.3f as it is: %s", p.Fused, round)
+	return fmt.Sprintf("leave %.3f unchanged: %s", p.Fused, round)
 }
 
 // strongest is how many neighbours, links or places a text lists.
@@ -251,9 +250,9 @@ func coNeighbours(t *page, p *explain.Pair) {
 	c := p.CoNeighbours
 	rank := func(of, other string, rank, list int) string {
 		if rank == 0 {
-			return fmt.Sprintf("%s is not among the %d of %s", other, list, of)
+			return fmt.Sprintf("%s is not among the %d neighbours of %s", other, list, of)
 		}
-		return fmt.Sprintf("%s is number %d of the %d of %s", other, rank, list, of)
+		return fmt.Sprintf("%s is number %d among the %d neighbours of %s", other, rank, list, of)
 	}
 	t.item("neighbours", "%s; %s", rank(p.A.ID, p.B.ID, c.Ranks[0], c.Lists[0]), rank(p.B.ID, p.A.ID, c.Ranks[1], c.Lists[1]))
 	if len(c.Common) == 0 {
@@ -267,7 +266,7 @@ func coNeighbours(t *page, p *explain.Pair) {
 	if more := len(c.Common) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
 	}
-	t.item("co-neighbours", "%d, with %.3f of the probability that the two give away: %s", len(c.Common), c.Probability, strings.Join(list, ", "))
+	t.item("co-neighbours", "%d, with %.3f of the probability of their neighbours: %s", len(c.Common), c.Probability, strings.Join(list, ", "))
 }
 
 func chainText(p *explain.Pair) string {
@@ -278,7 +277,7 @@ func chainText(p *explain.Pair) string {
 	case c == nil:
 		return "none"
 	case len(c.Links) == 1:
-		return "the link itself: no way round is stronger throughout"
+		return "the link itself: no other chain has a stronger weakest link"
 	}
 	var b strings.Builder
 	const shown = 4 // at either end
@@ -312,7 +311,7 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 		t.line("sample %s is in cluster %d (%s), with confidence %.2f", s.ID, s.Cluster, count(s.Size, "sample"), s.Confidence.Value)
 	}
 	if s.Bound {
-		t.line("constraints had a say in that, so another place may be worth more to it")
+		t.line("constraints apply to it, so another cluster may be worth more to it")
 	}
 	places(&t, m, s)
 	own := s.Places[0].Gain
@@ -329,7 +328,7 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	if c.Cluster >= 0 {
 		next = fmt.Sprintf("%.2f to cluster %d", c.Next, c.Cluster)
 	}
-	t.item("confidence", "%.4f = %.4f (a link to its own is right) x %.4f (lead of %.2f over %s)", c.Value, c.Linked, c.Lead, c.Own, next)
+	t.item("confidence", "%.4f = %.4f (some link into its cluster is right) x %.4f (lead of %.2f over %s)", c.Value, c.Linked, c.Lead, c.Own, next)
 	if len(s.Links) == 0 {
 		t.item("links", "none")
 		return t.String()
@@ -349,7 +348,7 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 // worth compares a place with the sample's own, which is worth so much more.
 func worth(margin float64) string {
 	if margin < 0 {
-		return fmt.Sprintf("worth %.2f more: its own place is not the best", -margin)
+		return fmt.Sprintf("worth %.2f more: its own cluster is not the best", -margin)
 	}
 	return fmt.Sprintf("worth %.2f less", margin)
 }
@@ -367,12 +366,12 @@ func places(t *page, m *mvclust.Model, s *explain.Sample) {
 	t.rows(rows)
 	var notes []string
 	if more := len(s.Places) - strongest; more > 0 {
-		notes = append(notes, "left out: "+count(more, "cluster")+" of less worth")
+		notes = append(notes, "not shown: "+count(more, "cluster")+" of smaller gain")
 	}
 	if r := m.Settings.Resolution; r > 0 {
-		notes = append(notes, fmt.Sprintf("for: its link probabilities added up; against: what chance would give, times %.3g", r))
+		notes = append(notes, fmt.Sprintf("for: the sum of its link probabilities; against: the sum expected by chance, times %.3g", r))
 	} else {
-		notes = append(notes, "for and against: log-odds of its links above 1/2, and of those below")
+		notes = append(notes, "for: log-odds of its links above 1/2; against: log-odds of those below")
 	}
 	t.notes(notes)
 	t.WriteString("\n")

@@ -89,22 +89,22 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	o.folderFlag(f, "mvclust-out", "the results")
 	o.format.flag(f, "labels")
 	o.sourceFlags(f)
-	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes; they serve for the scores alone, the method never sees them")
+	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes, used for the scores alone")
 	o.known.flags(f)
-	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from, auto, which decides by itself what data need, or paper, the published method")
-	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, how many most probable neighbours a sample is compared by; best near the size of the classes (default chosen from the data, or %d with --preset paper)", mvclust.DefaultNeighbours))
-	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, "+enum.Choices[similarity.Metric]()+": one for all views, or one per view with commas between")
+	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from: auto, which adapts to the data, or paper, the published method")
+	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, the number of most probable neighbours by which samples are compared; best near the size of the classes (default chosen from the data, or %d with --preset paper)", mvclust.DefaultNeighbours))
+	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, "+enum.Choices[similarity.Metric]()+": one for all views, or one per view, separated by commas")
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
-	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
+	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that seeds all random choices (default 0)")
 	threadsFlag(f, &o.threads)
-	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may take; one that needs more is refused before it starts (default as much as it needs)")
+	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may use; a run that needs more is refused before it starts (default as much as it needs)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
 	f.StringVar(&o.thumbs, "thumbs", "", "`PICTURES` to show in report.html in place of ids: a folder of files called ID.jpg, .png, .webp or .gif, or FILE:COLUMN of a table with the pictures or their paths")
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
 	cmd.SetUsageTemplate(usageTemplate() + `
-Settings of the method, for --param, with their defaults, what they may be, and
-their equations in the paper:
+Settings of the method, for --param, with their defaults, ranges, and equations in
+the paper:
 ` + param.Help())
 	return cmd
 }

@@ -28,12 +28,12 @@ type newcomerOptions struct {
 
 // newcomerHelp tells how new views are given.
 const newcomerHelp = `MODEL is a folder that "mvclust fit" has written, or the model.mvclust in it. A
-VIEW is given as for fit. Views are those of the model that have the same names
-(of arrays or columns, whatever the files are called), or, where as many are given
-as the model has, the model's in their order. NAME=VIEW says outright which view
-of the model it is, by its name or its number from 0. Views of the model that are
-not given are missing for all new samples; of the others, a row that is null or
-NaN throughout says that the sample lacks the view.`
+VIEW is given as for fit. Views are matched with the model's by the names of their
+arrays or columns, whatever the files are called; if the names differ and the number
+of views is the model's, they are matched by their order. NAME=VIEW names the
+model's view, by its name or its number from 0. A view that is not given is missing
+for all new samples; in a view that is given, a row that is null or NaN throughout
+says that the sample lacks it.`
 
 // flags defines the flags. table names the output.
 func (o *newcomerOptions) flags(f *pflag.FlagSet, table string) {

@@ -20,9 +20,8 @@ func newPredictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [flags] MODEL VIEW [VIEW...]",
 		Short: "Assign new samples to the clusters of a model",
-		Long: `predict finds the clusters of new samples among those that fit has found, or says
-that they belong to none. The new samples do not change the model, nor each other's
-labels; update takes them in.
+		Long: `predict assigns new samples to the clusters of a model, or to none. The new samples
+change neither the model nor each other's labels; update adds them to the model.
 
 ` + newcomerHelp + `
 
@@ -30,10 +29,10 @@ This file is written to the output folder, whole or not at all:
 
   predictions.csv  id,label,confidence,next,typicality, one row per sample in the
               order of the input. The label is -1 for a sample that belongs to no
-              cluster: it is better off alone, or its links are as weak as those of
-              fewer than 1% of the model's samples, of which the typicality tells
-              the share. The confidence is that of labels.csv, and 1 less the
-              typicality where the label is -1. next is the cluster that comes next,
+              cluster: it is better off alone, or its typicality is below 0.01.
+              The typicality is the share of the model's samples whose links are
+              as weak. The confidence is that of labels.csv, or 1 minus the
+              typicality where the label is -1. next is the second best cluster,
               or -1. With --format parquet it is predictions.parquet.
 
 A sample of the model, with the same views and values, gets the label that it has.`,
@@ -150,7 +149,7 @@ func (r *predictReport) summary(folder string) string {
 		count(r.Model.Samples, "sample"), count(r.Model.Clusters, "cluster"))
 	fmt.Fprintf(&b, "%d belong to a cluster, and %d to none\n", r.Assigned, r.None)
 	if r.Known > 0 {
-		fmt.Fprintf(&b, "%d are in the model already, and have the labels that they have there\n", r.Known)
+		fmt.Fprintf(&b, "%d are in the model already and keep their labels\n", r.Known)
 	}
 	fmt.Fprintf(&b, "mean confidence %.2f\n\n", r.Confidence)
 	took := 0.0

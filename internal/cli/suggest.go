@@ -25,21 +25,21 @@ func newSuggestCommand() *cobra.Command {
 	var o suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest [flags] OUT",
-		Short: "Say which clusters may be one, or two, and whom to ask about what",
-		Long: `suggest says where a clustering is least sure of itself. OUT is a folder that
-"mvclust fit" has written, or the model.mvclust in it. It lists
+		Short: "Suggest clusters to merge or split, and pairs of samples to ask about",
+		Long: `suggest lists where a clustering is least certain. OUT is a folder that "mvclust fit"
+has written, or the model.mvclust in it. It lists
 
   - the pairs of clusters most likely to be one, and the clusters most likely to be
-    two, with the links there are, those that chance would give, and what the
-    views say;
-  - the pairs of samples whose answer by a person, whether they belong together,
-    would settle most: how many samples would have another place, times how open
-    the answer is.
+    two, with their links, the weight expected by chance, and the evidence of the
+    views;
+  - the pairs of samples to ask a person about: do they belong together? The most
+    valuable questions come first: those that may move many samples and whose answer
+    is least certain.
 
-With --output, the pairs are written to questions.csv as well, two ids a line. Move
-the lines whose answer is yes to one file and those whose answer is no to another,
-and give them to the next fit as --must-link and --cannot-link. What constraints
-have settled is neither suggested nor asked.`,
+With --output, the pairs are also written to questions.csv, two ids a line. Move the
+lines answered with yes to one file and those answered with no to another, and give
+the files to the next fit as --must-link and --cannot-link. Pairs that constraints
+decide are left out.`,
 		Example: `  mvclust suggest mvclust-out
   mvclust suggest mvclust-out --top 20 -o answers
   mvclust suggest mvclust-out --json`,
@@ -102,7 +102,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 func suggestionText(m *mvclust.Model, s *explain.Suggestions) string {
 	var t page
 	t.line("%s in %s", count(m.Samples(), "sample"), count(m.Clusters(), "cluster"))
-	head := []string{"pull", "links", "weight", "by chance", "strongest link", "most said by"}
+	head := []string{"pull", "links", "weight", "expected", "strongest link", "strongest view"}
 	rows := [][]string{append([]string{"may be one", "sizes"}, head...)}
 	for _, x := range s.Merges {
 		rows = append(rows, append([]string{
@@ -128,7 +128,7 @@ func suggestionText(m *mvclust.Model, s *explain.Suggestions) string {
 	}
 	suggested(&t, rows, "there is nothing to ask")
 	t.WriteString("\n")
-	t.line("pull, yes: what speaks for one cluster, of all that speaks; even at 0.5")
+	t.line("pull, yes: the share of the evidence that is for one cluster; undecided at 0.5")
 	return t.String()
 }
 

@@ -76,15 +76,15 @@ class. All of it is Gaussian. The same flags make the same file.`,
 	f.Var(&o.samples, "samples", "`NUMBER` of samples, outliers included")
 	f.Var(&o.classes, "classes", "`NUMBER` of classes, outliers not counted")
 	f.Var(&o.views, "views", "`NUMBER` of views")
-	f.IntSliceVar(&o.config.Dims, "dims", []int{64}, "`LIST` of the views' dimensions: one for all, or one per view with commas between")
+	f.IntSliceVar(&o.config.Dims, "dims", []int{64}, "`LIST` of the views' dimensions: one for all, or one per view, separated by commas")
 	f.Lookup("dims").DefValue = "64"
 	f.Float64Var(&o.config.Imbalance, "imbalance", 0, "exponent `A` of the sizes of the classes: class c gets a share of (c+1)^-A; 0 makes them equal, 1 follows Zipf's law (default 0)")
-	f.Float64SliceVar(&o.config.Noise, "noise", []float64{1.2}, "`LIST` of the spread within a class over that between the centres, from 0 to 1000: one for all, or one per view with commas between")
+	f.Float64SliceVar(&o.config.Noise, "noise", []float64{1.2}, "`LIST` of the spread within a class over that between the centres, from 0 to 1000: one for all, or one per view, separated by commas")
 	f.Lookup("noise").DefValue = "1.2"
 	f.Float64Var(&o.config.Dependence, "dependence", 0, "correlation `R`, from 0 to 1, of a sample's deviations from its class in any two views (default 0)")
 	f.Float64Var(&o.config.Outliers, "outliers", 0, "`SHARE` of samples, from 0 to below 1, that belong to no class (default 0)")
 	f.Float64Var(&o.config.Missing, "missing", 0, "`SHARE` of samples, from 0 to below 1, that lack one view, drawn for each (default 0)")
-	f.Uint64Var(&o.config.Seed, "seed", 0, "`NUMBER` that decides all that is drawn at random (default 0)")
+	f.Uint64Var(&o.config.Seed, "seed", 0, "`NUMBER` that seeds all random choices (default 0)")
 	f.BoolVar(&o.json, "json", false, "print what was written as JSON")
 	return cmd
 }

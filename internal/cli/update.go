@@ -19,9 +19,9 @@ func newUpdateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [flags] MODEL VIEW [VIEW...]",
 		Short: "Add new samples to a model and its clusters",
-		Long: `update adds samples to a model and searches the clusters on where the new samples
-touch them. Clusters that persist keep their numbers, new ones get numbers that none
-had before, and what was created, merged or split is listed.
+		Long: `update adds samples to a model and moves samples between clusters again, near the
+new ones. Clusters that persist keep their numbers, new clusters get numbers that
+were never used, and all that were created, merged or split are listed.
 
 ` + newcomerHelp + `
 
@@ -31,7 +31,7 @@ folder of the model, whose files are then replaced.
   labels.csv     id,label,confidence, one row per sample, the model's own first, as fit
                  writes it. With --format parquet it is labels.parquet.
   model.mvclust  the model with the new samples.
-  update.json    what was read, and what became of the clusters.
+  update.json    what was read, and how the clusters changed.
 
 The samples' ids must differ from those in the model. Where neither has ids, new
 samples have the row numbers that follow.`,
@@ -121,9 +121,9 @@ func (r *updateReport) summary(folder string) string {
 	var b strings.Builder
 	c := r.Changes
 	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
-	fmt.Fprintf(&b, "%s where there were %d: %d kept, %d created, %d merged, %d split off\n", count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
+	fmt.Fprintf(&b, "%s (%d before): %d kept, %d created, %d merged, %d split off\n", count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
 	if c.Chosen {
-		b.WriteString("how fine the clusters are was chosen anew, for many samples have come\n")
+		b.WriteString("the granularity was chosen anew, since many samples were added\n")
 	}
 	var lines []string
 	for _, x := range c.Created {
