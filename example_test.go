@@ -1,6 +1,7 @@
 package mvclust_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -193,4 +194,27 @@ func Example_stages() {
 	// clusters: 6
 	// moves in the last sweep: 0
 	// least confidence above 0.5: true
+}
+
+// A model keeps a clustering for packages predict and explain.
+func ExampleModel() {
+	set, err := synth.Generate(synth.Config{Samples: 120, Classes: 4, Dims: []int{10}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := mvclust.Fit(context.Background(), set.Views, mvclust.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := mvclust.NewModel(set.Views, result, nil).Write(&file); err != nil {
+		log.Fatal(err)
+	}
+	m, err := mvclust.ReadModel(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d samples in %d clusters, sample %s in cluster %d\n", m.Samples(), m.Clusters(), m.ID(5), m.Labels[5])
+	// Output:
+	// 120 samples in 4 clusters, sample 5 in cluster 3
 }

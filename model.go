@@ -17,29 +17,30 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// Model is a clustering with all that it rests on. Samples are numbered as in the views.
+// Model is a clustering with all that it rests on: what packages predict and explain need,
+// and what a model file holds. Samples are numbered as in the views.
 type Model struct {
-	// IDs holds the samples' own ids; nil where they have none.
+	// IDs holds the samples' own ids, or is nil.
 	IDs []string
 	// Views holds the views, in the order of the fit.
 	Views []ModelView
-	// Functions holds the probability functions of the views, and what else was learned
-	// with them.
+	// Functions holds the views' probability functions.
 	Functions *probability.Functions
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
-	// Neighbourhoods holds the most probable neighbours of every sample, which
-	// co-neighbour propagation compared; nil where it was left out.
+	// Neighbourhoods holds the K most probable neighbours of every sample. It is nil
+	// without co-neighbour propagation.
 	Neighbourhoods *refine.Neighbourhoods
-	// Labels holds the cluster of every sample, numbered from 0, and Confidence how sure
-	// it is, in [0, 1]. Every number is in use, unless an update has dissolved clusters:
-	// Retired is then above all numbers that were ever in use, and else 0.
+	// Labels holds the cluster of every sample, numbered from 0, and Confidence its
+	// partition.Confidence, in [0, 1].
 	Labels     []int
 	Confidence []float64
-	Retired    int
-	// Constraints holds what was known of pairs of samples, all of which Labels honours.
+	// Retired is 0 if every number up to the largest label is in use. After an update that
+	// has dissolved clusters it is above all numbers that were ever in use.
+	Retired int
+	// Constraints holds the constraints, all of which Labels honours.
 	Constraints constraint.Set
-	// Settings says how it was found.
+	// Settings holds the settings of the fit.
 	Settings ModelSettings
 }
 
@@ -54,40 +55,39 @@ type ModelView struct {
 	// LocalScales holds the local scale of every sample, the factor that
 	// similarity.Space.Localised has for it; nil where similarities are not localised.
 	LocalScales []float32
-	// LeftOut says that the view had no say, because it agrees with the others no more
+	// LeftOut says that the view was not used, because it agrees with the others no more
 	// than noise would.
 	LeftOut bool
 }
 
-// ModelSettings says how a clustering was found, with all defaults filled in.
+// ModelSettings holds the settings of a fit, with all defaults filled in.
 type ModelSettings struct {
-	// Neighbours is K, the number of most probable neighbours that a sample is compared
-	// by, and Candidates how many of each view they were taken from.
+	// Neighbours is K, the number of most probable neighbours, and Candidates the number
+	// of nearest neighbours per view from which they were taken.
 	Neighbours int
 	Candidates int
 	// Resolution is that of the partition; see Options.
 	Resolution float64
-	// Chosen is how many samples there were when Neighbours and Resolution were chosen from
-	// the data; 0 where one of them was asked for.
+	// Chosen is the number of samples from which Neighbours and Resolution were chosen; 0
+	// where one of them was given.
 	Chosen int
 	// Posterior, Refinement and Partition are those of the stages.
 	Posterior  posterior.Settings
 	Refinement refine.Settings
 	Partition  partition.Settings
-	// Seed decides all that is drawn at random.
+	// Seed is the seed of all random numbers.
 	Seed uint64
 }
 
-// NewModel returns what Fit found in views as a model, which can be written to a file and
-// be asked later. ids holds the samples' own names; nil stands for their numbers. The
-// model shares the views and the result.
+// NewModel returns the model of a result of Fit and its views. ids holds the samples' own
+// ids, or is nil. The model shares the memory of the views and the result.
 //
-// A model needs the views' rows. Where Options.Consume let go of them, the model can be
-// written by a ModelWriter that was given them before Fit, and serves nothing else.
+// Where Options.Consume has dropped the views' rows, the model has none. It can then only
+// be written, by a ModelWriter that was given the rows before Fit.
 func NewModel(views []*View, r *Result, ids []string) *Model {
 	m := &Model{
 		IDs: ids,
-		// The curve and the settings of learning are of no use later.
+		// Without the learning curve and the settings of learning.
 		Functions:      &probability.Functions{ByView: r.Functions.ByView, Cross: r.Functions.Cross, BaseRate: r.Functions.BaseRate},
 		Graph:          r.Graph,
 		Neighbourhoods: r.Neighbourhoods,
@@ -128,9 +128,8 @@ func (m *Model) Clusters() int {
 	return clusters
 }
 
-// Numbers returns how many numbers clusters have had so far, or may have: all labels are
-// below it, and one from there on was never used. It exceeds Clusters where updates have
-// dissolved clusters, whose numbers are not given again.
+// Numbers returns the lowest number that no cluster has ever had. It exceeds Clusters
+// where updates have dissolved clusters, whose numbers are not used again.
 func (m *Model) Numbers() int {
 	numbers := m.Retired
 	for _, l := range m.Labels {
@@ -139,7 +138,7 @@ func (m *Model) Numbers() int {
 	return numbers
 }
 
-// ID returns what sample i is called: its id, or its number.
+// ID returns the id of sample i, or its number where samples have no ids.
 func (m *Model) ID(i int) string {
 	if m.IDs == nil {
 		return fmt.Sprint(i)
@@ -147,10 +146,10 @@ func (m *Model) ID(i int) string {
 	return m.IDs[i]
 }
 
-// Spaces makes the views ready for comparisons, as they were compared by the fit: the
-// similarities are the same to the last bit on the same kind of processor. In a view that
-// was left out, no sample has a row. It takes another copy of the rows, or three under
-// view.Mixed. The errors are those of similarity.NewSpace.
+// Spaces returns the views as Fit compared them: the similarities are the same to the last
+// bit on the same kind of processor. In a view that was left out, no sample has a row. It
+// takes another copy of the rows, or three under view.Mixed. The errors are those of
+// similarity.NewSpace.
 func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(m.Views))
 	for i, v := range m.Views {
@@ -243,14 +242,14 @@ func (v *ModelView) validate(samples int) error {
 	return v.Scaler.Validate(v.Rows.Dims)
 }
 
-// mostNumbers bounds the numbers of clusters: many times as many as there are samples, or
-// as fit into little memory.
-func mostNumbers(samples int) int { return max(1<<20, 4*samples) }
+// maxNumbers bounds Retired, so that a damaged file cannot ask for much memory.
+func maxNumbers(samples int) int { return max(1<<20, 4*samples) }
 
+// validateLabels checks Labels, Confidence and Retired.
 func (m *Model) validateLabels() error {
 	numbers := len(m.Labels)
 	if m.Retired != 0 {
-		if numbers = mostNumbers(len(m.Labels)); m.Retired < 0 || m.Retired > numbers {
+		if numbers = maxNumbers(len(m.Labels)); m.Retired < 0 || m.Retired > numbers {
 			return fmt.Errorf("%d numbers of clusters were in use", m.Retired)
 		}
 		numbers = m.Retired

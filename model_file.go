@@ -43,38 +43,55 @@ type modelHeader struct {
 	IDs      []string                  `json:"ids,omitempty"`
 }
 
-// modelSettings is ModelSettings as the file has it: the number of neighbours and the
-// resolution are also among the settings of the stages that they are for.
+// modelSettings is ModelSettings as the file has it.
 type modelSettings struct {
 	Neighbours int                `json:"neighbors"`
 	Candidates int                `json:"candidates"`
 	Chosen     int                `json:"chosen,omitempty"`
 	Posterior  posterior.Settings `json:"posterior"`
-	Refinement struct {
-		refine.Settings
-		Neighbours int `json:"neighbors"`
-	} `json:"refinement"`
-	Partition struct {
-		partition.Settings
-		Resolution float64 `json:"resolution"`
-	} `json:"partition"`
-	Seed uint64 `json:"seed"`
+	Refinement modelRefinement    `json:"refinement"`
+	Partition  modelPartition     `json:"partition"`
+	Seed       uint64             `json:"seed"`
+}
+
+// modelRefinement is refine.Settings as the file has it, with the number of neighbours once
+// more.
+type modelRefinement struct {
+	WithoutPaths        bool `json:"without_paths"`
+	Neighbours          int  `json:"neighbors"`
+	WithoutCoNeighbours bool `json:"without_co_neighbors"`
+	Rounds              int  `json:"rounds"`
+}
+
+// modelPartition is partition.Settings as the file has it, with the resolution.
+type modelPartition struct {
+	Sweeps     int     `json:"sweeps"`
+	Levels     int     `json:"levels"`
+	Resolution float64 `json:"resolution"`
+	Clip       float64 `json:"clip"`
 }
 
 func (s *ModelSettings) encode() modelSettings {
-	out := modelSettings{Neighbours: s.Neighbours, Candidates: s.Candidates, Chosen: s.Chosen, Posterior: s.Posterior, Seed: s.Seed}
-	out.Refinement.Settings, out.Refinement.Neighbours = s.Refinement, s.Neighbours
-	out.Partition.Settings, out.Partition.Resolution = s.Partition, s.Resolution
-	return out
-}
-
-func (s *modelSettings) decode() ModelSettings {
-	return ModelSettings{
-		Neighbours: s.Neighbours, Candidates: s.Candidates, Resolution: s.Partition.Resolution, Chosen: s.Chosen,
-		Posterior: s.Posterior, Refinement: s.Refinement.Settings, Partition: s.Partition.Settings, Seed: s.Seed,
+	r, p := s.Refinement, s.Partition
+	return modelSettings{
+		s.Neighbours, s.Candidates, s.Chosen, s.Posterior,
+		modelRefinement{r.WithoutPaths, s.Neighbours, r.WithoutCoNeighbours, r.Rounds},
+		modelPartition{p.Sweeps, p.Levels, s.Resolution, p.Clip}, s.Seed,
 	}
 }
 
+func (s *modelSettings) decode() ModelSettings {
+	r, p := s.Refinement, s.Partition
+	return ModelSettings{
+		Neighbours: s.Neighbours, Candidates: s.Candidates, Resolution: p.Resolution, Chosen: s.Chosen,
+		Posterior:  s.Posterior,
+		Refinement: refine.Settings{WithoutPaths: r.WithoutPaths, WithoutCoNeighbours: r.WithoutCoNeighbours, Rounds: r.Rounds},
+		Partition:  partition.Settings{Sweeps: p.Sweeps, Levels: p.Levels, Clip: p.Clip},
+		Seed:       s.Seed,
+	}
+}
+
+// modelViewHeader is what manifest.json says of a view.
 type modelViewHeader struct {
 	Name     string               `json:"name"`
 	Dims     int                  `json:"dims"`
@@ -85,17 +102,17 @@ type modelViewHeader struct {
 	Function probability.Function `json:"function"`
 }
 
-// ModelWriter writes a model file in two steps, so that the rows can be written before a fit
-// consumes them.
+// ModelWriter writes a model file in two steps: the rows of the views, which Fit may drop
+// if Options.Consume is set, and the rest.
 type ModelWriter struct {
 	npz   *npy.Writer
 	views int
 }
 
-// NewModelWriter returns a ModelWriter of a model file to w.
+// NewModelWriter returns a ModelWriter that writes to w.
 func NewModelWriter(w io.Writer) *ModelWriter { return &ModelWriter{npy.NewWriter(w), 0} }
 
-// Rows writes the rows of the next view.
+// Rows writes the rows of a view. Call it for every view, in their order.
 func (w *ModelWriter) Rows(v *View) error {
 	if len(v.Data) != v.Samples*v.Dims {
 		return fmt.Errorf("view %s has no rows any more; write them before the fit, or do not let it consume them", v.Name)
@@ -111,8 +128,8 @@ func (w *ModelWriter) Rows(v *View) error {
 	return err
 }
 
-// Finish writes all but the rows, which may be gone from m, and ends the file. It does
-// not close the writer beneath.
+// Finish writes the rest of m, whose rows may be gone, and ends the file. It does not close
+// the underlying writer.
 func (w *ModelWriter) Finish(m *Model) error {
 	if w.views != len(m.Views) {
 		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
@@ -171,7 +188,7 @@ func (w *ModelWriter) Finish(m *Model) error {
 	return w.npz.Close()
 }
 
-// neighbours writes as many neighbours of every sample as any has, -1 where one has fewer.
+// neighbours writes the neighbours of every sample as a matrix, filled up with -1.
 func (w *ModelWriter) neighbours(near *refine.Neighbourhoods) error {
 	if near == nil {
 		return nil
@@ -199,7 +216,7 @@ const (
 	groups      = "constraints/distinct"
 )
 
-// constraints writes what is known of pairs, if anything is.
+// constraints writes the constraints, if there are any.
 func (w *ModelWriter) constraints(known *constraint.Set) error {
 	if known.Empty() {
 		return nil
@@ -245,7 +262,7 @@ func narrow[T int32 | int64](values []int) []T {
 	return out
 }
 
-// Write writes the model to w.
+// Write writes the model file to w. The model must have the rows of its views.
 func (m *Model) Write(w io.Writer) error {
 	file := NewModelWriter(w)
 	for _, v := range m.Views {
@@ -256,8 +273,9 @@ func (m *Model) Write(w io.Writer) error {
 	return file.Finish(m)
 }
 
-// ReadModel reads a model file of size bytes. Every error says what is wrong with the file and
-// what to do: one that is no model, that a later version wrote, or that is damaged.
+// ReadModel reads a model file of size bytes. It returns a valid model, or an error that
+// says what is wrong with the file and what to do: it is no model, is damaged, or comes
+// from a later version. Files from anywhere are safe to read.
 func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 	text, err := npy.ReadFile(r, size, modelManifest)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
-// SpacesOf is Spaces for some of the samples alone, and takes time and memory for these alone:
-// sample k of its spaces is samples[k]. What two samples have for a similarity does not
-// depend on which others are asked for. The only error is the context's own, for a valid
-// model.
+// SpacesOf is Spaces for some of the samples, and takes time and memory for these alone.
+// Sample k of its spaces is samples[k]. The similarity of two samples does not depend on
+// the others. For a valid model, the only error is the context's own.
 func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(m.Views))
 	for at, v := range m.Views {
@@ -51,7 +50,7 @@ func (v *ModelView) part(samples []int) (rows *View, scales []float32) {
 	return rows, scales
 }
 
-// Index returns the number of the sample that is called id, and whether there is one.
+// Index returns the number of the sample with the given ID, and whether there is one.
 func (m *Model) Index(id string) (int, bool) {
 	if m.IDs == nil {
 		i, err := strconv.Atoi(id)

@@ -116,6 +116,23 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
+// The manifest has the keys that files have had from the start, in their order.
+func TestModelManifest(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{Preset: mvclust.Paper, Neighbours: 7, Seed: 3}, false)
+	file := modelFile(t, m)
+	text, err := npy.ReadFile(bytes.NewReader(file), int64(len(file)), "manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"format":"mvclust model","version":1,"samples":150,"clusters":` + fmt.Sprint(m.Clusters()) + `,"settings":{"neighbors":7,"candidates":28,` +
+		`"posterior":{"fusion":"symmetric","completion":false,"clip":0.02},` +
+		`"refinement":{"without_paths":false,"neighbors":7,"without_co_neighbors":false,"rounds":1},` +
+		`"partition":{"sweeps":20,"levels":1,"resolution":0,"clip":0.01},"seed":3},"views":[{"name":"`
+	if !strings.HasPrefix(string(text), want) {
+		t.Errorf("the manifest begins with %s, want %s", text[:len(want)], want)
+	}
+}
+
 // compareModel holds what the model's spaces give for the neighbours in r against what the
 // fit found.
 func compareModel(t *testing.T, m *mvclust.Model, r *mvclust.Result) {
