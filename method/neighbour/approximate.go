@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 	shortfall = 0.012 // by which they may miss it where a pass makes up for it
 	widenings = 2     // before the search is exact
 	passes    = 2     // over the neighbours of neighbours at most, before widening
-	leastRows = 2000  // that are worth the bother
+	minRows   = 2000  // that are worth the bother
 )
 
 // approximates says whether to search n rows approximately for k neighbours each. Few rows make no cells, and
@@ -25,7 +26,7 @@ func (s Settings) approximates(n, k int) bool {
 	case Exact:
 		return false
 	case Approximate:
-		return n >= leastRows && n/8 >= k
+		return n >= minRows && n/8 >= k
 	}
 	return n >= autoRows && n/300 >= k
 }
@@ -67,7 +68,7 @@ func (f *finder) approximate() error {
 		return err
 	}
 	lost := 0.0
-	if f.coarse, lost, err = f.narrow(truth, random, kept); err != nil {
+	if f.reduced, lost, err = f.reduce(truth, random, kept); err != nil {
 		return err
 	}
 	centres, err := f.centres(report.Cells, random)
@@ -101,7 +102,7 @@ func (f *finder) approximate() error {
 		report.Probes *= 2
 	}
 	*report = Report{Method: Exact, Recall: 1, Cells: report.Cells, Widened: min(report.Widened, widenings) + 1}
-	f.coarse = f.rows // which may free memory
+	f.reduced = f.rows // which may free memory
 	return f.exact()
 }
 
@@ -111,7 +112,7 @@ func (f *finder) improve(t *truth) error {
 	report := &f.lists.Search
 	report.Recall, report.Passes = f.recall(t), 0
 	for gain := 1.0; report.Recall < f.target() && report.Passes < passes && gain >= f.target()-report.Recall; {
-		if err := f.descend(); err != nil {
+		if err := f.descentPass(); err != nil {
 			return err
 		}
 		recall := f.recall(t)
@@ -136,20 +137,20 @@ func (f *finder) target() float64 {
 type truth struct {
 	rows       []int32
 	neighbours []int32
-	bars       []float32
+	thresholds []float32
 }
 
 func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
-	t := &truth{neighbours: make([]int32, count*f.k), bars: make([]float32, count)}
+	t := &truth{neighbours: make([]int32, count*f.k), thresholds: make([]float32, count)}
 	for _, r := range random.Perm(f.rows.count())[:count] {
 		t.rows = append(t.rows, int32(r))
 	}
 	slices.Sort(t.rows)
-	err := f.all(f.rows, t.rows, func(q int, best []key) {
+	err := f.exactFor(f.rows, t.rows, func(q int, best []rank.Key) {
 		for e, k := range best {
-			t.neighbours[q*f.k+e] = k.id()
+			t.neighbours[q*f.k+e] = k.Number()
 		}
-		t.bars[q] = best[f.k-1].similarity()
+		t.thresholds[q] = best[f.k-1].Score()
 	})
 	return t, err
 }
@@ -165,11 +166,11 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 	for e, i := range t.neighbours {
 		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
 	}
-	from, err := f.nearest(f.some(t.rows), centres, most)
+	from, err := f.nearest(f.subset(t.rows), centres, most)
 	if err != nil {
 		return 0, false, err
 	}
-	to, err := f.nearest(f.some(others), centres, most)
+	to, err := f.nearest(f.subset(others), centres, most)
 	if err != nil {
 		return 0, false, err
 	}
@@ -185,8 +186,8 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 		}
 	}
 	total := float64(len(others))
-	enough, nearly := rank(found, (f.target()+margin+lost)*total), rank(found, (f.target()-shortfall+lost)*total)
-	rest := float64(enough-nearly) * float64(f.rows.count()/centres.count()) * visiting * f.share()
+	enough, nearly := firstReaching(found, (f.target()+margin+lost)*total), firstReaching(found, (f.target()-shortfall+lost)*total)
+	rest := float64(enough-nearly) * float64(f.rows.count()/centres.count()) * visiting * f.costShare()
 	if rest > f.passPairs()*linking {
 		enough, pass = nearly, true
 	}
@@ -197,17 +198,17 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 }
 
 // some returns some of the coarse rows.
-func (f *finder) some(rows []int32) block {
-	some := block{data: f.coarse.data, dims: f.coarse.dims, id: rows}
+func (f *finder) subset(rows []int32) block {
+	some := block{data: f.reduced.data, dims: f.reduced.dims, id: rows}
 	for _, r := range rows {
-		some.index = append(some.index, f.coarse.index[r])
+		some.index = append(some.index, f.reduced.index[r])
 	}
 	return some
 }
 
-// rank returns how many of the first counts have at least the sum wanted, or more than
+// firstReaching returns how many of the first counts have at least the sum wanted, or more than
 // there are.
-func rank(counts []int, wanted float64) int {
+func firstReaching(counts []int, wanted float64) int {
 	sum := 0.0
 	for n, c := range counts {
 		if sum += float64(c); sum >= wanted {
@@ -218,14 +219,14 @@ func rank(counts []int, wanted float64) int {
 }
 
 // share is about what part of the time of a comparison of rows one of coarse rows takes.
-func (f *finder) share() float64 {
+func (f *finder) costShare() float64 {
 	const fixed = 80 // dimensions that take as long as what comes once for each pair
-	return float64(f.coarse.dims+fixed) / float64(f.rows.dims+fixed)
+	return float64(f.reduced.dims+fixed) / float64(f.rows.dims+fixed)
 }
 
 // all compares some rows with all others, as from has them, and hands the neighbours of
 // rows[t], best first and numbered as samples, to take.
-func (f *finder) all(from block, rows []int32, take func(t int, best []key)) error {
+func (f *finder) exactFor(from block, rows []int32, take func(t int, best []rank.Key)) error {
 	n := f.rows.count()
 	const most = 2048
 	done := f.meter.stage(float64(len(rows))*float64(n), 1)
@@ -236,9 +237,9 @@ func (f *finder) all(from block, rows []int32, take func(t int, best []key)) err
 			index[t] = from.index[r]
 		}
 		queries := block{data: from.data, dims: from.dims, index: index, id: some, row: numbers(len(some))}
-		best := f.newBank(len(some), f.spare(), f.k/8+12).share()
-		err := parallel.Blocks(f.ctx, f.threads, n, f.side(n), func(worker, lo, hi int) {
-			f.lane(worker).product.multiply(f.ctx, f.sum, best, queries, from.part(lo, hi), forth)
+		best := f.newTopK(len(some), f.extra(), f.k/8+12).locked()
+		err := parallel.Blocks(f.ctx, f.threads, n, f.blockRows(n), func(worker, lo, hi int) {
+			f.scratch(worker).product.multiply(f.ctx, f.sum, best, queries, from.part(lo, hi), oneWay)
 			done(float64(len(some)) * float64(hi-lo))
 		})
 		if err != nil {
@@ -246,7 +247,7 @@ func (f *finder) all(from block, rows []int32, take func(t int, best []key)) err
 		}
 		err = parallel.Blocks(f.ctx, f.threads, len(some), 16, func(worker, lo, hi int) {
 			for t := lo; t < hi; t++ {
-				take(t, f.rank(f.lane(worker), int(some[t]), best.best(int32(t))))
+				take(t, f.rerank(f.scratch(worker), int(some[t]), best.best(int32(t))))
 			}
 		})
 		if err != nil {
@@ -266,7 +267,7 @@ func (f *finder) recall(t *truth) float64 {
 		i := f.space.Sample(int(r))
 		f.space.Similarities(similarities, i, f.lists.Of(i))
 		for _, x := range similarities {
-			if x >= t.bars[q] {
+			if x >= t.thresholds[q] {
 				found++
 			}
 		}
@@ -294,9 +295,9 @@ func (f *finder) probe(centres block, probes int) (bool, error) {
 		return false, nil
 	}
 	lacking := make([][]int32, len(parts))
-	done := f.meter.stage(pairs, visiting*f.share()+ranking*float64(n*f.k)/pairs)
+	done := f.meter.stage(pairs, visiting*f.costShare()+ranking*float64(n*f.k)/pairs)
 	err = parallel.Blocks(f.ctx, f.threads, len(parts), 1, func(worker, t, _ int) {
-		lacking[t] = f.visit(f.lane(worker), c, parts[t])
+		lacking[t] = f.searchPart(f.scratch(worker), c, parts[t])
 		done(c.cost(parts[t]))
 	})
 	if err != nil {
@@ -307,14 +308,14 @@ func (f *finder) probe(centres block, probes int) (bool, error) {
 		return false, nil
 	}
 	slices.Sort(short)
-	return true, f.all(f.rows, short, func(t int, best []key) { f.write(int(short[t]), best) })
+	return true, f.exactFor(f.rows, short, func(t int, best []rank.Key) { f.setList(int(short[t]), best) })
 }
 
 // foreseeProbe tells the meter what is ahead when the cells are known, if one round of
 // probes does, and a pass after it.
 func (f *finder) foreseeProbe(cells, probes int, pass bool) {
 	n := float64(f.rows.count())
-	work := probeWork(n, float64(f.k), float64(cells), float64(probes), f.share())
+	work := probeWork(n, float64(f.k), float64(cells), float64(probes), f.costShare())
 	if pass {
 		work += linking * n * f.passPairs()
 	}
@@ -323,6 +324,6 @@ func (f *finder) foreseeProbe(cells, probes int, pass bool) {
 
 // passPairs is how many pairs a pass compares per row at most.
 func (f *finder) passPairs() float64 {
-	s := float64(min(heads, f.k))
+	s := float64(min(followed, f.k))
 	return 2 * s * (2*s + 1)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // geometry is the sum that cells are formed by: their centres are means, which suit
 // angles and Euclidean distances; under L1 and L3 they serve as well.
-func (f *finder) geometry() kernel.Sum {
+func (f *finder) cellSum() kernel.Sum {
 	if f.space.Metric() == similarity.Cosine {
 		return kernel.Dot
 	}
@@ -30,10 +31,10 @@ func (f *finder) geometry() kernel.Sum {
 func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 	order := random.Perm(f.rows.count())
 	order = order[:min(len(order), rowsPerCell*count)]
-	chosen := f.coarse
+	chosen := f.reduced
 	chosen.index = make([]int32, len(order))
 	for t, r := range order {
-		chosen.index[t] = f.coarse.index[r]
+		chosen.index[t] = f.reduced.index[r]
 	}
 	d := chosen.dims
 	centres := block{data: make([]float32, count*d), dims: d, index: numbers(count), id: numbers(count)}
@@ -45,7 +46,7 @@ func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 		if err != nil {
 			return block{}, err
 		}
-		start, order, err := f.group(cell, count, numbers(len(cell)), 1)
+		start, order, err := f.groupByCell(cell, count, numbers(len(cell)), 1)
 		if err != nil {
 			return block{}, err
 		}
@@ -94,26 +95,26 @@ func (f *finder) mean(centre []float32, chosen block, members []int32, spare int
 // nearest returns the most alike centres of every row, keep for each, best first.
 func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
 	n := rows.count()
-	done := f.meter.stage(float64(n)*float64(centres.count()), placing*f.share())
+	done := f.meter.stage(float64(n)*float64(centres.count()), placing*f.costShare())
 	cells := make([]int32, n*keep)
-	place, nobody := numbers(assignBlock), make([]int32, assignBlock)
-	for t := range nobody {
-		nobody[t] = -1 // a row is not a centre, and so is not left out
+	place, noNumber := numbers(assignBlock), make([]int32, assignBlock)
+	for t := range noNumber {
+		noNumber[t] = -1 // a row is not a centre, and so is not left out
 	}
-	banks := make([]*bank, f.threads)
+	best := make([]*topK, f.threads)
 	err := parallel.Blocks(f.ctx, f.threads, n, assignBlock, func(worker, lo, hi int) {
-		if banks[worker] == nil {
-			banks[worker] = newBank(min(n, assignBlock), keep, 2*keep+8, centres.count())
+		if best[worker] == nil {
+			best[worker] = newTopK(min(n, assignBlock), keep, 2*keep+8, centres.count())
 		}
-		best := banks[worker]
+		best := best[worker]
 		best.reset(hi - lo)
-		some := block{data: rows.data, dims: rows.dims, index: rows.index[lo:hi], id: nobody[:hi-lo], row: place[:hi-lo]}
-		f.lane(worker).product.multiply(f.ctx, f.geometry(), best, some, centres, forth)
+		some := block{data: rows.data, dims: rows.dims, index: rows.index[lo:hi], id: noNumber[:hi-lo], row: place[:hi-lo]}
+		f.scratch(worker).product.multiply(f.ctx, f.cellSum(), best, some, centres, oneWay)
 		for t := range hi - lo {
 			near := best.best(int32(t))
-			sortFalling(near)
+			rank.Sort(near)
 			for p, k := range near {
-				cells[(lo+t)*keep+p] = k.id()
+				cells[(lo+t)*keep+p] = k.Number()
 			}
 		}
 		done(float64(hi-lo) * float64(centres.count()))
@@ -124,7 +125,7 @@ func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
 // group sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item
 // items[t] is in each cell of cells[items[t]*per:][:per]; within a cell the items keep
 // their order. Every thread goes through all items, for cells of its own.
-func (f *finder) group(cells []int32, count int, items []int32, per int) (start []int, order []int32, err error) {
+func (f *finder) groupByCell(cells []int32, count int, items []int32, per int) (start []int, order []int32, err error) {
 	start, order = make([]int, count+1), make([]int32, len(cells))
 	err = parallel.Ranges(f.ctx, f.threads, count, func(lo, hi int) {
 		for _, c := range cells {

@@ -1,49 +1,52 @@
 package neighbour
 
-import "github.com/mvclust/mvclust/internal/parallel"
+import (
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
+)
 
-// heads is how many neighbours of a sample are followed, in either direction, to
-// find neighbours of neighbours.
-const heads = 12
+// followed is the number of neighbours of a sample, in either direction, whose neighbours
+// are candidates.
+const followed = 12
 
-// descend compares every row with the neighbours of its neighbours (a pass of
-// NN-descent): the first few of its list, the first few samples that have it among
-// their own first few, and both kinds of these.
-func (f *finder) descend() error {
-	n, s := f.rows.count(), min(heads, f.k)
+// descentPass compares every row with the neighbours of its neighbours, a pass of
+// NN-descent. Neighbours are here the first few of its list, and the first few samples that
+// have it among theirs.
+func (f *finder) descentPass() error {
+	n, s := f.rows.count(), min(followed, f.k)
 	done := f.meter.stage(float64(n)*f.passPairs(), linking)
 	follow := f.links(s)
 	return parallel.Blocks(f.ctx, f.threads, n, 64, func(worker, lo, hi int) {
-		l := f.lane(worker)
+		l := f.scratch(worker)
 		for r := lo; r < hi; r++ {
 			i := int32(f.space.Sample(r))
-			l.tried.reset(f.k + 4*s*(s+1))
-			l.tried.add(i)
+			l.seen.reset(f.k + 4*s*(s+1))
+			l.seen.add(i)
 			l.index, l.keys = l.index[:0], l.keys[:0]
 			for _, j := range f.lists.Of(int(i)) {
-				l.try(j)
+				l.addOnce(j)
 			}
 			for _, j := range follow.of(i) {
-				l.try(j)
+				l.addOnce(j)
 				for _, other := range follow.of(j) {
-					l.try(other)
+					l.addOnce(other)
 				}
 			}
 			f.compare(l, int(i))
-			f.write(r, f.first(l.keys))
+			f.setList(r, rank.Best(l.keys, f.k))
 		}
 		done(float64(hi-lo) * f.passPairs())
 	})
 }
 
-// try notes sample j unless it was met before.
-func (l *lane) try(j int32) {
-	if l.tried.add(j) {
+// addOnce adds sample j to the candidates unless it is one already.
+func (l *scratch) addOnce(j int32) {
+	if l.seen.add(j) {
 		l.index = append(l.index, j)
 	}
 }
 
-// links are the samples next to each sample.
+// links holds at most per linked samples for each sample.
 type links struct {
 	per  int
 	next []int32
@@ -60,8 +63,8 @@ func (l *links) add(i, j int32) {
 	l.fill[i]++
 }
 
-// links returns the first s neighbours of every sample, and the first s samples, by
-// number, of which it is one.
+// links returns the first s neighbours of every sample, and the first s samples, by number,
+// that have it among theirs.
 func (f *finder) links(s int) *links {
 	l := &links{2 * s, make([]int32, f.space.Samples*2*s), make([]int32, f.space.Samples)}
 	for i := range int32(f.space.Samples) {
@@ -83,8 +86,9 @@ func (f *finder) links(s int) *links {
 	return l
 }
 
-// stamps is a set of samples that is emptied at no cost.
-type stamps struct {
+// sampleSet is a hash set of samples. Emptying it takes no time: entries of earlier rounds
+// do not count.
+type sampleSet struct {
 	slots []stamp
 	round uint32
 }
@@ -95,7 +99,7 @@ type stamp struct {
 }
 
 // reset empties the set and makes room for n samples.
-func (s *stamps) reset(n int) {
+func (s *sampleSet) reset(n int) {
 	size := 64
 	for size < 2*n {
 		size *= 2
@@ -105,8 +109,8 @@ func (s *stamps) reset(n int) {
 	}
 }
 
-// add reports whether j was not yet in the set.
-func (s *stamps) add(j int32) bool {
+// add adds j, and reports whether it is new.
+func (s *sampleSet) add(j int32) bool {
 	mask := uint32(len(s.slots) - 1)
 	for at := uint32(j) * 2654435769 >> 8 & mask; ; at = (at + 1) & mask {
 		switch slot := &s.slots[at]; {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
@@ -20,24 +21,24 @@ type finder struct {
 	threads  int
 	meter    *meter
 
-	kernel *kernel.Kernel
-	sum    kernel.Sum
-	rows   block     // every row, as a candidate and as a place of a bank
-	coarse block     // the same rows, perhaps narrowed, as they are put into cells and compared there
-	along  []float32 // the axes that they are narrowed to; nil where they are not
-	k      int
-	lists  *Lists
-	lanes  []lane
+	kernel    *kernel.Kernel
+	sum       kernel.Sum
+	rows      block     // every row, as a candidate and as a place of a topK
+	reduced   block     // the same rows, perhaps narrowed, as they are put into cells and compared there
+	axes      []float32 // the axes that they are narrowed to; nil where they are not
+	k         int
+	lists     *Lists
+	perThread []scratch
 }
 
-// lane is one thread's scratch space.
-type lane struct {
+// scratch is one thread's scratch space.
+type scratch struct {
 	product      *product
-	visit        visit
+	part         partScratch
 	index        []int32
 	similarities []float32
-	keys         []key
-	tried        stamps
+	keys         []rank.Key
+	seen         sampleSet
 }
 
 func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) *finder {
@@ -49,7 +50,7 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 		k:     max(0, min(k, n-1)),
 		lists: &Lists{Search: Report{Method: Exact, Recall: 1}},
 	}
-	f.lanes = make([]lane, min(f.threads, n))
+	f.perThread = make([]scratch, min(f.threads, n))
 	f.lists.Offsets = make([]int, s.Samples+1)
 	for i := range s.Samples {
 		f.lists.Offsets[i+1] = f.lists.Offsets[i]
@@ -61,7 +62,7 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 	data, index := s.Rows()
 	all := numbers(n)
 	f.rows = block{data: data, dims: s.Dims, index: index, id: all, row: all}
-	f.coarse = f.rows
+	f.reduced = f.rows
 	return f
 }
 
@@ -77,40 +78,40 @@ func (f *finder) search() error {
 	return f.exact()
 }
 
-// lane returns the scratch space of a worker.
-func (f *finder) lane(worker int) *lane {
-	l := &f.lanes[worker]
+// scratch returns the scratch space of a worker.
+func (f *finder) scratch(worker int) *scratch {
+	l := &f.perThread[worker]
 	if l.product == nil {
 		l.product = newProduct(f.kernel)
 	}
 	return l
 }
 
-// newBank makes a bank for some of the rows that keeps k candidates and some more, and
+// newTopK makes a topK for some of the rows that keeps k candidates and some more, and
 // has room for so many beside these.
-func (f *finder) newBank(rows, more, beside int) *bank {
+func (f *finder) newTopK(rows, more, beside int) *topK {
 	others := f.rows.count() - 1
-	return newBank(rows, min(f.k+more, others), f.k+more+beside, others)
+	return newTopK(rows, min(f.k+more, others), f.k+more+beside, others)
 }
 
 // spare is how many more candidates are kept where k of them are chosen by similarities
 // that come from other sums.
-func (f *finder) spare() int { return f.k/8 + 4 }
+func (f *finder) extra() int { return f.k/8 + 4 }
 
 // exact compares every row with every later one, block by block.
 func (f *finder) exact() error {
 	n := f.rows.count()
-	best := f.newBank(n, f.spare(), f.k/8+12).share()
-	size := f.side(n)
+	best := f.newTopK(n, f.extra(), f.k/8+12).locked()
+	size := f.blockRows(n)
 	sides := (n + size - 1) / size
 	all := float64(n) * float64(n)
 	f.meter.expect(all + ranking*float64(n*f.k))
 	done := f.meter.stage(all, 1)
 	err := parallel.Blocks(f.ctx, f.threads, sides*(sides+1)/2, 1, func(worker, task, _ int) {
-		i, j := corner(task)
+		i, j := blockPair(task)
 		left := f.rows.part(i*size, min((i+1)*size, n))
 		right := f.rows.part(j*size, min((j+1)*size, n))
-		f.lane(worker).product.multiply(f.ctx, f.sum, best, left, right, triangle)
+		f.scratch(worker).product.multiply(f.ctx, f.sum, best, left, right, bothWays)
 		pairs := float64(left.count()) * float64(right.count())
 		if i != j {
 			pairs *= 2
@@ -120,20 +121,20 @@ func (f *finder) exact() error {
 	if err != nil {
 		return err
 	}
-	err = f.take(best)
+	err = f.fillLists(best)
 	f.meter.finish()
 	return err
 }
 
 // side returns how many rows a block of the exact search has: a strip, or fewer
 // where there would be too few blocks to keep the threads busy to the end.
-func (f *finder) side(n int) int {
+func (f *finder) blockRows(n int) int {
 	busy := 4 * int(math.Ceil(math.Sqrt(float64(f.threads))))
-	return min(strip(f.space.Dims), max(leastStrip/2, n/busy))
+	return min(strip(f.space.Dims), max(minStrip/2, n/busy))
 }
 
-// corner counts the places (i, j), i <= j, of a triangle, column by column.
-func corner(task int) (i, j int) {
+// blockPair counts the places (i, j), i <= j, of a bothWays, column by column.
+func blockPair(task int) (i, j int) {
 	j = int((math.Sqrt(8*float64(task)+1) - 1) / 2)
 	for j*(j+1)/2 > task {
 		j--
@@ -144,13 +145,13 @@ func corner(task int) (i, j int) {
 	return task - j*(j+1)/2, j
 }
 
-// take fills the lists from a bank.
-func (f *finder) take(from *bank) error {
+// take fills the lists from a topK.
+func (f *finder) fillLists(from *topK) error {
 	n := f.rows.count()
 	done := f.meter.stage(float64(n*f.k), ranking)
 	return parallel.Blocks(f.ctx, f.threads, n, 64, func(worker, lo, hi int) {
 		for r := lo; r < hi; r++ {
-			f.write(r, f.rank(f.lane(worker), r, from.best(int32(r))))
+			f.setList(r, f.rerank(f.scratch(worker), r, from.best(int32(r))))
 		}
 		done(float64((hi - lo) * f.k))
 	})
@@ -158,38 +159,28 @@ func (f *finder) take(from *bank) error {
 
 // rank returns the best k of candidates of row r by the space's own similarities,
 // best first. The numbers of candidates are rows, those of the result are samples.
-func (f *finder) rank(l *lane, r int, candidates []key) []key {
+func (f *finder) rerank(l *scratch, r int, candidates []rank.Key) []rank.Key {
 	l.index, l.keys = l.index[:0], l.keys[:0]
 	for _, c := range candidates {
-		l.index = append(l.index, int32(f.space.Sample(int(c.id()))))
+		l.index = append(l.index, int32(f.space.Sample(int(c.Number()))))
 	}
 	f.compare(l, f.space.Sample(r))
-	return f.first(l.keys)
+	return rank.Best(l.keys, f.k)
 }
 
 // compare adds the samples of l.index to l.keys, by their similarity with sample i.
-func (f *finder) compare(l *lane, i int) {
+func (f *finder) compare(l *scratch, i int) {
 	l.similarities = room(l.similarities, len(l.index))
 	f.space.Similarities(l.similarities, i, l.index)
 	for t, x := range l.similarities {
-		l.keys = append(l.keys, newKey(x, l.index[t]))
+		l.keys = append(l.keys, rank.New(x, l.index[t]))
 	}
-}
-
-// first returns the best k keys, best first.
-func (f *finder) first(keys []key) []key {
-	if len(keys) > f.k {
-		choose(keys, f.k-1)
-		keys = keys[:f.k]
-	}
-	sortFalling(keys)
-	return keys
 }
 
 // write makes keys, whose numbers are samples, the list of row r.
-func (f *finder) write(r int, keys []key) {
+func (f *finder) setList(r int, keys []rank.Key) {
 	at := f.lists.Offsets[f.space.Sample(r)]
 	for t, k := range keys {
-		f.lists.Values[at+t] = k.id()
+		f.lists.Values[at+t] = k.Number()
 	}
 }

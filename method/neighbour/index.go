@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
@@ -42,8 +43,8 @@ func (f *Found) Of(i int) (index []int32, similarity []float32) {
 	return f.Index[lo:hi], f.Similarity[lo:hi]
 }
 
-// indexed is how many rows make up for the time that it takes to put them into cells.
-const indexed = 10_000
+// minIndexed is how many rows make up for the time that it takes to put them into cells.
+const minIndexed = 10_000
 
 // NewIndex prepares the search among the samples of a space for k neighbours, or as many as
 // there are other samples. Rows are packed once and, where there are
@@ -63,24 +64,24 @@ func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, sett
 	f.lists = &Lists{}
 	var err error
 	n := f.rows.count()
-	if settings.Method != Exact && n >= indexed && n/100 >= k {
-		err = x.divide()
+	if settings.Method != Exact && n >= minIndexed && n/100 >= k {
+		err = x.buildCells()
 	}
 	if err == nil && x.cells == nil {
 		x.report = Report{Method: Exact, Recall: 1, Cells: x.report.Cells, Widened: x.report.Widened}
-		f.coarse, f.along, x.centres = f.rows, nil, block{}
-		x.cells, err = f.oneCell()
+		f.reduced, f.axes, x.centres = f.rows, nil, block{}
+		x.cells, err = f.singleCell()
 		x.probes = 1
 	}
-	f.lanes = nil
+	f.perThread = nil
 	return x, err
 }
 
 // Report tells how neighbours are found, and what share of the true ones.
 func (x *Index) Report() Report { return x.report }
 
-// oneCell has every row compared with all.
-func (f *finder) oneCell() (*cells, error) {
+// singleCell has every row compared with all.
+func (f *finder) singleCell() (*cells, error) {
 	n := f.rows.count()
 	c := &cells{start: []int{0, n}, rows: f.rows}
 	return c, f.pack(c)
@@ -88,7 +89,7 @@ func (f *finder) oneCell() (*cells, error) {
 
 // divide puts the rows into cells, and finds out how many of them a row has to be compared
 // with; there are none afterwards where that would be most of them.
-func (x *Index) divide() error {
+func (x *Index) buildCells() error {
 	f := &x.made
 	n := f.rows.count()
 	random := rand.New(rand.NewPCG(f.seed, searchStream))
@@ -100,41 +101,41 @@ func (x *Index) divide() error {
 	lost := 0.0
 	for _, share := range []float64{kept, 0.9995, 0.99995} {
 		// Neighbours that are nearly as far as others take more axes to be told.
-		if f.coarse, lost, err = f.narrow(t, random, share); err != nil {
+		if f.reduced, lost, err = f.reduce(t, random, share); err != nil {
 			return err
 		}
-		if f.along != nil {
+		if f.axes != nil {
 			break
 		}
 	}
 	if x.centres, err = f.centres(x.report.Cells, random); err != nil {
 		return err
 	}
-	if x.probes, err = f.askedFor(t, x.centres, lost); err != nil {
+	if x.probes, err = f.probesForNew(t, x.centres, lost); err != nil {
 		return err
 	}
 	c, err := f.cells(x.centres, 1)
 	if err != nil {
 		return err
 	}
-	c.home, c.asks, c.askers, c.first = nil, nil, nil, nil
-	if f.coarse.dims < f.rows.dims {
-		f.coarse.data = nil // which the panels hold
+	c.own, c.probed, c.probers, c.probersStart = nil, nil, nil, nil
+	if f.reduced.dims < f.rows.dims {
+		f.reduced.data = nil // which the panels hold
 		c.rows.data = nil
 	}
 	x.cells = c
-	return x.settle(t)
+	return x.tuneProbes(t)
 }
 
 // settle finds out how few probes reach the recall wanted, from those foreseen on; there
 // are no cells afterwards where none do.
-func (x *Index) settle(t *truth) error {
+func (x *Index) tuneProbes(t *truth) error {
 	for most := x.centres.count() / 3; ; x.probes *= 2 {
 		if x.probes > most {
 			x.cells = nil
 			return nil
 		}
-		if err := x.check(t); err != nil {
+		if err := x.measureRecall(t); err != nil {
 			return err
 		}
 		if x.report.Recall >= x.made.target() {
@@ -145,7 +146,7 @@ func (x *Index) settle(t *truth) error {
 	for fewer := x.probes * 4 / 5; fewer > 0; fewer = fewer * 4 / 5 {
 		enough := x.report
 		x.probes = fewer
-		if err := x.check(t); err != nil {
+		if err := x.measureRecall(t); err != nil {
 			return err
 		}
 		if x.report.Recall < x.made.target()+margin {
@@ -156,19 +157,19 @@ func (x *Index) settle(t *truth) error {
 	return nil
 }
 
-// askedFor returns how many cells rows that are in none have to ask, by rows whose
+// probesForNew returns how many cells rows that are in none have to ask, by rows whose
 // neighbours are known.
-func (f *finder) askedFor(t *truth, centres block, lost float64) (int, error) {
+func (f *finder) probesForNew(t *truth, centres block, lost float64) (int, error) {
 	most := centres.count() / 3
 	others := make([]int32, len(t.neighbours))
 	for e, i := range t.neighbours {
 		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
 	}
-	from, err := f.nearest(f.some(t.rows), centres, most)
+	from, err := f.nearest(f.subset(t.rows), centres, most)
 	if err != nil {
 		return 0, err
 	}
-	home, err := f.nearest(f.some(others), centres, 1)
+	home, err := f.nearest(f.subset(others), centres, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -178,11 +179,11 @@ func (f *finder) askedFor(t *truth, centres block, lost float64) (int, error) {
 			found[at]++
 		}
 	}
-	return rank(found, (f.target()+margin+lost)*float64(len(others))), nil
+	return firstReaching(found, (f.target()+margin+lost)*float64(len(others))), nil
 }
 
 // check measures the recall on rows whose neighbours are known.
-func (x *Index) check(t *truth) error {
+func (x *Index) measureRecall(t *truth) error {
 	f := &x.made
 	rows := block{data: f.rows.data, dims: f.rows.dims}
 	var from []int32
@@ -191,7 +192,7 @@ func (x *Index) check(t *truth) error {
 		from = append(from, int32(f.space.Sample(int(r))))
 	}
 	compare := func(dst []float32, q int, others []int32) { f.space.Similarities(dst, int(from[q]), others) }
-	found := x.empty(len(t.rows), nil)
+	found := x.newFound(len(t.rows), nil)
 	if err := x.search(f, rows, t.rows, compare, found, func(int) {}); err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (x *Index) check(t *truth) error {
 	for q := range t.rows {
 		_, similarity := found.Of(q)
 		for _, s := range similarity {
-			if s >= t.bars[q] {
+			if s >= t.thresholds[q] {
 				hits++
 			}
 		}
@@ -210,7 +211,7 @@ func (x *Index) check(t *truth) error {
 
 // empty makes room for the neighbours of rows, of which only those are there that has
 // says, or all where it is nil.
-func (x *Index) empty(rows int, has func(i int) bool) *Found {
+func (x *Index) newFound(rows int, has func(i int) bool) *Found {
 	found := &Found{Offsets: make([]int, rows+1)}
 	for i := range rows {
 		found.Offsets[i+1] = found.Offsets[i]
@@ -228,12 +229,12 @@ func (x *Index) empty(rows int, has func(i int) bool) *Found {
 // the number of rows done. The only error is the context's own.
 func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32, threads int, progress func(done int)) (*Found, error) {
 	f := x.made
-	found := x.empty(q.Samples, q.Has)
+	found := x.newFound(q.Samples, q.Has)
 	if f.k == 0 {
 		return found, ctx.Err()
 	}
 	f.ctx, f.threads, f.meter = ctx, parallel.Threads(threads), newMeter(0, nil)
-	f.lanes = make([]lane, f.threads)
+	f.perThread = make([]scratch, f.threads)
 	data, index := q.Rows()
 	rows := block{data: data, dims: f.space.Dims, index: index}
 	var from, ids []int32
@@ -261,8 +262,8 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 	return found, err
 }
 
-// visited is how many rows are compared with cells at a time.
-const visited = 512
+// rowsAtATime is how many rows are compared with cells at a time.
+const rowsAtATime = 512
 
 // search fills found, in which the rows follow one another. ids holds the numbers of those
 // that are among the index's own rows, and -1 for others; compare tells the similarities
@@ -272,9 +273,9 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 	if n == 0 {
 		return f.ctx.Err()
 	}
-	if f.along != nil {
+	if f.axes != nil {
 		var err error
-		if rows, err = f.onto(rows, f.along); err != nil {
+		if rows, err = f.project(rows, f.axes); err != nil {
 			return err
 		}
 	}
@@ -291,27 +292,27 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
 	})
 	found.Order = order
-	visitors := make([]visitor, f.threads)
-	per := max(1, min(visited, (n+f.threads-1)/f.threads))
+	visitors := make([]indexScratch, f.threads)
+	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads))
 	return parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
-		v, l := &visitors[worker], f.lane(worker)
+		v, l := &visitors[worker], f.scratch(worker)
 		if v.best == nil {
-			more := f.spare()
-			v.best = newBank(per, min(f.k+more, f.rows.count()), f.k+more+max(f.k/2, 16), f.rows.count())
+			more := f.extra()
+			v.best = newTopK(per, min(f.k+more, f.rows.count()), f.k+more+max(f.k/2, 16), f.rows.count())
 		}
 		some := order[lo:hi]
-		x.visit(f, l, v, rows, near, ids, some)
+		x.probe(f, l, v, rows, near, ids, some)
 		short := v.short[:0]
 		for t, r := range some {
 			if best := v.best.best(int32(t)); len(best) < f.k {
 				short = append(short, r)
 			} else {
-				f.record(l, found, int(r), best, compare)
+				f.rerankQuery(l, found, int(r), best, compare)
 			}
 		}
 		for _, r := range short { // in cells of hardly any rows
-			x.visitAll(f, l, v, rows, ids, r)
-			f.record(l, found, int(r), v.best.best(0), compare)
+			x.probeAll(f, l, v, rows, ids, r)
+			f.rerankQuery(l, found, int(r), v.best.best(0), compare)
 		}
 		v.short = short
 		tick(hi - lo)
@@ -319,24 +320,24 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 }
 
 // record ranks candidates of a row by the space's own similarities, and keeps the best.
-func (f *finder) record(l *lane, found *Found, r int, candidates []key, compare func(dst []float32, r int, others []int32)) {
+func (f *finder) rerankQuery(l *scratch, found *Found, r int, candidates []rank.Key, compare func(dst []float32, r int, others []int32)) {
 	l.index, l.keys = l.index[:0], l.keys[:0]
 	for _, c := range candidates {
-		l.index = append(l.index, int32(f.space.Sample(int(c.id()))))
+		l.index = append(l.index, int32(f.space.Sample(int(c.Number()))))
 	}
 	l.similarities = room(l.similarities, len(l.index))
 	compare(l.similarities, r, l.index)
 	for t, s := range l.similarities {
-		l.keys = append(l.keys, newKey(s, l.index[t]))
+		l.keys = append(l.keys, rank.New(s, l.index[t]))
 	}
-	for t, k := range f.first(l.keys) {
-		found.Index[r*f.k+t], found.Similarity[r*f.k+t] = k.id(), k.similarity()
+	for t, k := range rank.Best(l.keys, f.k) {
+		found.Index[r*f.k+t], found.Similarity[r*f.k+t] = k.Number(), k.Score()
 	}
 }
 
-// visitor is one thread's memory for rows that visit cells.
-type visitor struct {
-	best  *bank
+// indexScratch is one thread's memory for rows that visit cells.
+type indexScratch struct {
+	best  *topK
 	asked []uint64 // cell and place, for every row and cell
 	cells []span   // of asked
 	some  block
@@ -347,7 +348,7 @@ type visitor struct {
 type span struct{ cell, lo, hi int }
 
 // visit compares some rows with the cells that they ask, those first that most ask.
-func (x *Index) visit(f *finder, l *lane, v *visitor, rows block, near, ids, some []int32) {
+func (x *Index) probe(f *finder, l *scratch, v *indexScratch, rows block, near, ids, some []int32) {
 	v.best.reset(len(some))
 	v.asked, v.cells = v.asked[:0], v.cells[:0]
 	for t, r := range some {
@@ -372,16 +373,16 @@ func (x *Index) visit(f *finder, l *lane, v *visitor, rows block, near, ids, som
 			t := int32(uint32(a))
 			v.some.index, v.some.id, v.some.row = append(v.some.index, rows.index[some[t]]), append(v.some.id, ids[some[t]]), append(v.some.row, t)
 		}
-		l.product.multiply(f.ctx, f.sum, v.best, v.some, x.columns(s.cell), forth)
+		l.product.multiply(f.ctx, f.sum, v.best, v.some, x.columns(s.cell), oneWay)
 	}
 }
 
-// visitAll compares one row with all cells.
-func (x *Index) visitAll(f *finder, l *lane, v *visitor, rows block, ids []int32, r int32) {
+// probeAll compares one row with all cells.
+func (x *Index) probeAll(f *finder, l *scratch, v *indexScratch, rows block, ids []int32, r int32) {
 	v.best.reset(1)
 	one := block{data: rows.data, dims: rows.dims, index: rows.index[r : r+1], id: ids[r : r+1], row: numbers(1)}
 	for cell := range x.cells.count() {
-		l.product.multiply(f.ctx, f.sum, v.best, one, x.columns(cell), forth)
+		l.product.multiply(f.ctx, f.sum, v.best, one, x.columns(cell), oneWay)
 	}
 }
 

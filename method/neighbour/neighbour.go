@@ -84,7 +84,7 @@ type Report struct {
 	Recall  float64
 	Checked int
 	// Cells is the number of cells that the rows were put into, 0 where no approximate
-	// search was tried. Probes is how many of them every row was compared with, and
+	// search was seen. Probes is how many of them every row was compared with, and
 	// Passes how often it was then compared with the neighbours of its neighbours; both
 	// are 0 where the search was exact in the end.
 	Cells, Probes, Passes int

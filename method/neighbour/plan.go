@@ -7,7 +7,7 @@ import "github.com/mvclust/mvclust/internal/kernel"
 func (s Settings) Footprint(rows, dims, k int) int64 {
 	k = min(k, rows)
 	n, k64 := int64(rows), int64(k)
-	bytes := n * (14*k64 + 320) // most of it in the bank
+	bytes := n * (14*k64 + 320) // most of it in the topK
 	if s.approximates(rows, k) {
 		// An exact search may be the end of it. Before, the rows are packed by cell, in
 		// whole panels, or narrow ones are there twice.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/internal/rank"
 )
 
 // block is a list of rows that take part in a product.
@@ -14,7 +15,7 @@ type block struct {
 	dims  int       // which this is
 	index []int32   // the rows that take part
 	id    []int32   // their numbers as candidates
-	row   []int32   // their places in the bank
+	row   []int32   // their places in the topK
 	// panels, if not nil, are the rows as columns, packed already.
 	panels []float32
 }
@@ -36,30 +37,30 @@ func (b block) part(lo, hi int) block {
 	return b
 }
 
-// product compares blocks of rows, tile by tile, and hands to a bank what reaches
-// the bars there. It is one thread's scratch space.
+// product compares blocks of rows, tile by tile, and hands to a topK what reaches
+// the thresholds there. It is one thread's scratch space.
 type product struct {
 	kernel *kernel.Kernel
 	dims   int // of the rows at hand
 
-	a, b, c             []float32 // panels of rows and of columns, tiles
-	rowBars, columnBars []float32
-	byRow, byColumn     []uint32
-	forward, backward   []hit
-	known               func(place, id int32) bool // if not nil, whether a column is known to a row
+	a, b, c                         []float32 // panels of rows and of columns, tiles
+	rowThresholds, columnThresholds []float32
+	byRow, byColumn                 []uint32
+	forward, backward               []hit
+	skip                            func(place, id int32) bool // if not nil, whether a column is known to a row
 }
 
-// hit is a candidate for a row of the bank.
+// hit is a candidate for a row of the topK.
 type hit struct {
 	row int32
-	key key
+	key rank.Key
 }
 
 func newProduct(k *kernel.Kernel) *product {
 	return &product{
-		kernel:     k,
-		columnBars: make([]float32, k.Columns),
-		byRow:      make([]uint32, k.Rows), byColumn: make([]uint32, k.Rows),
+		kernel:           k,
+		columnThresholds: make([]float32, k.Columns),
+		byRow:            make([]uint32, k.Rows), byColumn: make([]uint32, k.Rows),
 	}
 }
 
@@ -70,20 +71,20 @@ const (
 	partDims    = 512
 	partValues  = 96 << 10
 	stripValues = 1 << 20
-	mostRows    = 1 << 10
-	leastStrip  = 256
-	mostStrip   = 2048
+	maxPartRows = 1 << 10
+	minStrip    = 256
+	maxStrip    = 2048
 	wholePanels = 32 // columns, of any kernel
 )
 
 // strip returns how many columns are packed at a time, in whole panels.
 func strip(dims int) int {
-	return max(leastStrip, min(mostStrip, stripValues/dims)) &^ (wholePanels - 1)
+	return max(minStrip, min(maxStrip, stripValues/dims)) &^ (wholePanels - 1)
 }
 
 // part returns how many rows are packed at a time, a multiple of the tiles'.
 func (p *product) part() int {
-	rows := min(mostRows, partValues/min(p.dims, partDims))
+	rows := min(maxPartRows, partValues/min(p.dims, partDims))
 	return max(1, rows/p.kernel.Rows) * p.kernel.Rows
 }
 
@@ -91,17 +92,17 @@ func (p *product) part() int {
 type direction int
 
 const (
-	forth    direction = iota // Columns to rows, but none to itself.
-	triangle                  // Each to the other if the column's number is higher; the numbers ascend in both.
+	oneWay   direction = iota // Columns to rows, but none to itself.
+	bothWays                  // Each to the other if the column's number is higher; the numbers ascend in both.
 )
 
-// multiply compares all rows with all columns and offers them to the bank. It stops
+// multiply compares all rows with all columns and offers them to the topK. It stops
 // early where ctx is done.
-func (p *product) multiply(ctx context.Context, sum kernel.Sum, to *bank, rows, columns block, way direction) {
+func (p *product) multiply(ctx context.Context, sum kernel.Sum, to *topK, rows, columns block, way direction) {
 	p.dims = rows.dims
-	wide, high := strip(p.dims), p.part()
-	for j := 0; j < len(columns.index); j += wide {
-		right := columns.part(j, min(j+wide, len(columns.index)))
+	width, high := strip(p.dims), p.part()
+	for j := 0; j < len(columns.index); j += width {
+		right := columns.part(j, min(j+width, len(columns.index)))
 		panels := right.panels
 		if panels == nil {
 			p.b = p.pack(p.b, right, p.kernel.Columns)
@@ -109,7 +110,7 @@ func (p *product) multiply(ctx context.Context, sum kernel.Sum, to *bank, rows, 
 		}
 		for i := 0; i < len(rows.index); i += high {
 			left := rows.part(i, min(i+high, len(rows.index)))
-			if way == triangle && left.id[0] >= right.id[len(right.id)-1] {
+			if way == bothWays && left.id[0] >= right.id[len(right.id)-1] {
 				continue
 			}
 			p.a = p.pack(p.a, left, p.kernel.Rows)
@@ -139,37 +140,37 @@ func room[T any](s []T, n int) []T {
 // compare multiplies packed rows with packed columns, panels. Where the rows are long, their
 // dimensions are taken a part at a time, and the tiles of the whole strip hold the
 // sums meanwhile.
-func (p *product) compare(ctx context.Context, sum kernel.Sum, to *bank, left, right block, panels []float32, way direction) {
+func (p *product) compare(ctx context.Context, sum kernel.Sum, to *topK, left, right block, panels []float32, way direction) {
 	k := p.kernel
-	high, wide := kernel.Panels(len(left.index), k.Rows), kernel.Panels(len(right.index), k.Columns)
+	high, width := kernel.Panels(len(left.index), k.Rows), kernel.Panels(len(right.index), k.Columns)
 	size, tiles := k.Rows*k.Columns, 1
 	if p.dims > partDims {
-		tiles = high * wide
+		tiles = high * width
 	}
 	p.c = room(p.c, tiles*size)
-	p.rowBars = room(p.rowBars, high*k.Rows)
-	p.readBars(to, p.rowBars, left.row)
+	p.rowThresholds = room(p.rowThresholds, high*k.Rows)
+	p.readThresholds(to, p.rowThresholds, left.row)
 	for from := 0; from < p.dims; from += partDims {
 		dims := min(partDims, p.dims-from)
 		last := from+dims == p.dims
-		for j := range wide {
+		for j := range width {
 			if ctx.Err() != nil {
 				return
 			}
 			b := panels[(j*p.dims+from)*k.Columns:]
 			ends := min((j+1)*k.Columns, len(right.id))
-			if last && way == triangle {
-				p.readBars(to, p.columnBars, right.row[j*k.Columns:ends])
+			if last && way == bothWays {
+				p.readThresholds(to, p.columnThresholds, right.row[j*k.Columns:ends])
 			} else if last {
-				p.noBars(p.columnBars)
+				p.noThresholds(p.columnThresholds)
 			}
 			for i := range high {
-				if way == triangle && left.id[i*k.Rows] >= right.id[ends-1] {
+				if way == bothWays && left.id[i*k.Rows] >= right.id[ends-1] {
 					break
 				}
-				c := p.c[(i*wide+j)%tiles*size:][:size]
+				c := p.c[(i*width+j)%tiles*size:][:size]
 				k.Tile(sum, dims, p.a[(i*p.dims+from)*k.Rows:], b, c, from > 0)
-				if last && k.Above(c, p.rowBars[i*k.Rows:], p.columnBars, p.byRow, p.byColumn) {
+				if last && k.Above(c, p.rowThresholds[i*k.Rows:], p.columnThresholds, p.byRow, p.byColumn) {
 					p.collect(c, left.part(i*k.Rows, min((i+1)*k.Rows, len(left.id))), right.part(j*k.Columns, ends), way)
 				}
 			}
@@ -180,7 +181,7 @@ func (p *product) compare(ctx context.Context, sum kernel.Sum, to *bank, left, r
 	}
 }
 
-// collect notes the entries of a tile that reach a bar.
+// collect notes the entries of a tile that reach a threshold.
 func (p *product) collect(c []float32, left, right block, way direction) {
 	columns := uint32(1)<<len(right.id) - 1 // 1<<32 is 0, and all bits set is right
 	for i, id := range left.id {
@@ -188,36 +189,36 @@ func (p *product) collect(c []float32, left, right block, way direction) {
 		for m := p.byRow[i] & columns; m != 0; m &= m - 1 {
 			j := bits.TrailingZeros32(m)
 			other := right.id[j]
-			if other == id || other < id && way == triangle || p.known != nil && p.known(left.row[i], other) {
+			if other == id || other < id && way == bothWays || p.skip != nil && p.skip(left.row[i], other) {
 				continue
 			}
-			p.forward = append(p.forward, hit{left.row[i], newKey(row[j], other)})
+			p.forward = append(p.forward, hit{left.row[i], rank.New(row[j], other)})
 		}
 		for m := p.byColumn[i] & columns; m != 0; m &= m - 1 {
 			if j := bits.TrailingZeros32(m); right.id[j] > id {
-				p.backward = append(p.backward, hit{right.row[j], newKey(row[j], id)})
+				p.backward = append(p.backward, hit{right.row[j], rank.New(row[j], id)})
 			}
 		}
 	}
 }
 
-// deliver hands over what was noted and takes the rows' new bars.
-func (p *product) deliver(to *bank, left block) {
+// deliver hands over what was noted and takes the rows' new thresholds.
+func (p *product) deliver(to *topK, left block) {
 	if to.pushAll(p.forward) {
-		p.readBars(to, p.rowBars, left.row)
+		p.readThresholds(to, p.rowThresholds, left.row)
 	}
 	to.pushAll(p.backward)
 	p.forward, p.backward = p.forward[:0], p.backward[:0]
 }
 
-// readBars sets bars to those of rows, and to +Inf beyond them.
-func (p *product) readBars(from *bank, bars []float32, rows []int32) {
-	from.bars(bars, rows)
-	p.noBars(bars[len(rows):])
+// readThresholds sets thresholds to those of rows, and to +Inf beyond them.
+func (p *product) readThresholds(from *topK, thresholds []float32, rows []int32) {
+	from.thresholds(thresholds, rows)
+	p.noThresholds(thresholds[len(rows):])
 }
 
-func (p *product) noBars(bars []float32) {
-	for i := range bars {
-		bars[i] = float32(math.Inf(1))
+func (p *product) noThresholds(thresholds []float32) {
+	for i := range thresholds {
+		thresholds[i] = float32(math.Inf(1))
 	}
 }

@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	paces = 5   // neighbours per view that a walk goes on to
-	clump = 256 // samples around one that are listed together
+	branching = 5   // neighbours per view that the search follows
+	batch     = 256 // samples that one breadth-first search lists
 )
 
-// Walk returns the samples in an order in which neighbours are close to each other: it
-// goes from a sample to its first neighbours in any of lists, and to theirs, until it
-// has a clump, and begins the next one beside the last. In the order of a walk, the
-// later stages find most of what they read in the caches. There must be at least one
-// list, and all over the same samples; in which order they come is of no matter. threads
-// of 0 or less stands for all usable processors; the result is the same for any number.
-// The only error is the context's own.
+// Walk returns the samples in an order in which neighbours are close to each other, so that
+// later stages find most of what they read in the caches. A breadth-first search lists up
+// to 256 samples: one, its first neighbours in every view, theirs, and so on. The next
+// search begins with a sample that the last one reached and did not list.
+//
+// There must be at least one of lists, all of the same samples; their order does not matter.
+// threads of 0 or less stands for all usable processors; the result is the same for any
+// number. The only error is the context's own.
 func Walk(ctx context.Context, lists []*Lists, threads int) (sparse.Permutation, error) {
-	n, wide := lists[0].Len(), paces*len(lists)
-	next, err := steps(ctx, lists, threads)
+	n, width := lists[0].Len(), branching*len(lists)
+	next, err := successors(ctx, lists, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func Walk(ctx context.Context, lists []*Lists, threads int) (sparse.Permutation,
 			}
 			queue = append(queue[:0], stack[len(stack)-1])
 			stack = stack[:len(stack)-1]
-			end := len(order) + clump
+			end := len(order) + batch
 			for len(queue) > 0 && len(order) < end {
 				i := queue[0]
 				queue = queue[1:]
@@ -45,7 +46,7 @@ func Walk(ctx context.Context, lists []*Lists, threads int) (sparse.Permutation,
 				}
 				listed[i] = true
 				order = append(order, int(i))
-				for _, j := range next[int(i)*wide:][:wide] {
+				for _, j := range next[int(i)*width:][:width] {
 					if j >= 0 && !listed[j] {
 						queue = append(queue, j)
 					}
@@ -57,22 +58,22 @@ func Walk(ctx context.Context, lists []*Lists, threads int) (sparse.Permutation,
 	return order, nil
 }
 
-// steps returns, side by side, the samples that a walk may go on to from each one, -1
-// where there are fewer.
-func steps(ctx context.Context, lists []*Lists, threads int) ([]int32, error) {
-	n, wide := lists[0].Len(), paces*len(lists)
-	next := make([]int32, n*wide)
+// successors returns, side by side, the samples that the search goes on to from each sample,
+// -1 where there are fewer.
+func successors(ctx context.Context, lists []*Lists, threads int) ([]int32, error) {
+	n, width := lists[0].Len(), branching*len(lists)
+	next := make([]int32, n*width)
 	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			for pace := range paces {
-				step := next[i*wide+pace*len(lists):][:len(lists)]
+			for place := range branching {
+				step := next[i*width+place*len(lists):][:len(lists)]
 				for m, l := range lists {
 					step[m] = -1
-					if near := l.Of(i); pace < len(near) {
-						step[m] = near[pace]
+					if near := l.Of(i); place < len(near) {
+						step[m] = near[place]
 					}
 				}
-				slices.Sort(step) // the order of the views is of no matter
+				slices.Sort(step) // so that the order of the views does not matter
 			}
 		}
 	})

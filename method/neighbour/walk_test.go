@@ -76,7 +76,7 @@ func TestWalkKnown(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	// A chain longer than any clump is one walk, for a clump begins beside the last.
+	// A chain longer than any batch is one walk, for a batch begins beside the last.
 	way := append([]int{0}, rand.New(rand.NewPCG(6, 6)).Perm(2999)...)
 	chain := make([][]int32, len(way))
 	for at := range way {

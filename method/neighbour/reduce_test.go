@@ -49,9 +49,9 @@ func newTestFinder(t *testing.T, v *view.View, m similarity.Metric, k, threads i
 	return f, known, random
 }
 
-// TestNarrow holds that rows are narrowed where few axes hold them and only there, and
+// TestReduce holds that rows are narrowed where few axes hold them and only there, and
 // that products and distances along the axes are nearly those of the rows.
-func TestNarrow(t *testing.T) {
+func TestReduce(t *testing.T) {
 	for _, c := range []struct {
 		metric similarity.Metric
 		latent int
@@ -67,7 +67,7 @@ func TestNarrow(t *testing.T) {
 		{similarity.L3, 5, 0, false},
 	} {
 		f, known, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(3, 4)), 2500, 40, c.latent, c.noise), c.metric, 10, 2)
-		rows, lost, err := f.narrow(known, random, kept)
+		rows, lost, err := f.reduce(known, random, kept)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestNarrow(t *testing.T) {
 			}
 			continue
 		}
-		if rows.dims != c.latent || rows.count() != 2500 || lost > mostLost {
+		if rows.dims != c.latent || rows.count() != 2500 || lost > maxLost {
 			t.Fatalf("%+v: %d rows of %d dimensions, %v lost", c, rows.count(), rows.dims, lost)
 		}
 		for range 200 {
@@ -91,9 +91,9 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestNarrowLosesNone has rows in pairs that differ in a direction that is too weak to be
+// TestReduceLosesNone has rows in pairs that differ in a direction that is too weak to be
 // among the axes: the neighbours that would be lost by it keep the rows as they are.
-func TestNarrowLosesNone(t *testing.T) {
+func TestReduceLosesNone(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	v := &view.View{Name: "v", Samples: 4000, Dims: 32, Data: make([]float32, 4000*32)}
 	for i := range v.Samples {
@@ -106,11 +106,11 @@ func TestNarrowLosesNone(t *testing.T) {
 		}
 	}
 	f, known, random := newTestFinder(t, v, similarity.L2, 10, 2)
-	axes, err := f.axes(random, kept)
+	axes, err := f.principalAxes(random, kept)
 	if err != nil || len(axes) == 0 || len(axes)/32 > 5 {
 		t.Fatalf("%d axes, %v", len(axes)/32, err)
 	}
-	if rows, _, err := f.narrow(known, random, kept); err != nil || rows.dims != 32 {
+	if rows, _, err := f.reduce(known, random, kept); err != nil || rows.dims != 32 {
 		t.Errorf("rows are narrowed to %d dimensions, %v", rows.dims, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestAxes(t *testing.T) {
 	var first []float32
 	for _, threads := range []int{1, 2, 7} {
 		f, _, random := newTestFinder(t, v, similarity.Cosine, 5, threads)
-		axes, err := f.axes(random, kept)
+		axes, err := f.principalAxes(random, kept)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,12 +148,12 @@ func TestAxes(t *testing.T) {
 // TestStraighten has a last axis that is nothing but the others.
 func TestStraighten(t *testing.T) {
 	axes := []float32{1, 0, 0, 0, 1, 0, 3, -2, 0}
-	straighten(axes, 3)
+	orthonormalise(axes, 3)
 	if !slices.Equal(axes, []float32{1, 0, 0, 0, 1, 0, 0, 0, 0}) {
 		t.Errorf("%v", axes)
 	}
 	axes[8] = 2
-	straighten(axes, 3)
+	orthonormalise(axes, 3)
 	if axes[8] != 1 {
 		t.Errorf("%v", axes)
 	}
@@ -165,8 +165,8 @@ func TestProbes(t *testing.T) {
 	f, known, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(9, 10)), 6000, 24, 6, 0), similarity.Cosine, 10, 2)
 	var lost float64
 	var err error
-	if f.coarse, lost, err = f.narrow(known, random, kept); err != nil || f.coarse.dims != 6 {
-		t.Fatalf("%d dimensions, %v", f.coarse.dims, err)
+	if f.reduced, lost, err = f.reduce(known, random, kept); err != nil || f.reduced.dims != 6 {
+		t.Fatalf("%d dimensions, %v", f.reduced.dims, err)
 	}
 	centres, err := f.centres(cellCount(6000), random)
 	if err != nil {
@@ -192,15 +192,15 @@ func TestProbes(t *testing.T) {
 		}
 	}
 	asks := func(r, cell int32) bool {
-		if c.home[r] == cell {
+		if c.own[r] == cell {
 			return true
 		}
-		return slices.Contains(c.asked(r), cell)
+		return slices.Contains(c.probedBy(r), cell)
 	}
 	for e, i := range known.neighbours {
 		r := known.rows[e/f.k] // of a space that all samples are in
 		listed := slices.Contains(f.lists.Of(int(r)), i)
-		if meet := asks(r, c.home[i]) || asks(i, c.home[r]); listed != meet {
+		if meet := asks(r, c.own[i]) || asks(i, c.own[r]); listed != meet {
 			t.Errorf("row %d has the neighbour %d: %v, and meets it: %v", r, i, listed, meet)
 		}
 	}
@@ -209,7 +209,7 @@ func TestProbes(t *testing.T) {
 // TestPanels holds that columns packed beforehand give what others do, from any panel on.
 func TestPanels(t *testing.T) {
 	f, _, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(11, 12)), 2100, 30, 30, 0), similarity.L2, 5, 1)
-	c := &cells{start: []int{0, 1, 1, 700, 1900, 2100}, most: 64 * wholePanels}
+	c := &cells{start: []int{0, 1, 1, 700, 1900, 2100}, maxRows: 64 * wholePanels}
 	members := make([]int32, 2100)
 	for at, r := range random.Perm(2100) {
 		members[at] = int32(r)
@@ -230,10 +230,10 @@ func TestPanels(t *testing.T) {
 			columns := packed.part(from, packed.count())
 			plain := columns
 			plain.panels = nil
-			a, b := f.newBank(2100, 0, 8), f.newBank(2100, 0, 8)
-			l := f.lane(0)
-			l.product.multiply(t.Context(), f.sum, a, f.rows, columns, forth)
-			l.product.multiply(t.Context(), f.sum, b, f.rows, plain, forth)
+			a, b := f.newTopK(2100, 0, 8), f.newTopK(2100, 0, 8)
+			l := f.scratch(0)
+			l.product.multiply(t.Context(), f.sum, a, f.rows, columns, oneWay)
+			l.product.multiply(t.Context(), f.sum, b, f.rows, plain, oneWay)
 			for r := range int32(2100) {
 				x, y := a.best(r), b.best(r)
 				slices.Sort(x)
@@ -249,12 +249,12 @@ func TestPanels(t *testing.T) {
 // TestColumns holds that a part of a cell that is far larger than others meets its own
 // rows.
 func TestColumns(t *testing.T) {
-	c := &cells{start: []int{0, 40, 40 + 3*4096 + 5}, panel: []int{0, 64, 64 + 3*4096 + 32}, most: 4096, panels: make([]float32, 1<<20)}
+	c := &cells{start: []int{0, 40, 40 + 3*4096 + 5}, panel: []int{0, 64, 64 + 3*4096 + 32}, maxRows: 4096, panels: make([]float32, 1<<20)}
 	c.rows = block{dims: 1, index: numbers(c.start[2]), id: numbers(c.start[2])}
 	seen := 0
 	for _, p := range c.parts() {
 		own := c.columns(p.cell, p)
-		if p.cell == 1 && (own.id[0] > int32(p.lo) || own.id[own.count()-1] < int32(min(p.hi, p.lo+1)-1) || own.count() > c.most) {
+		if p.cell == 1 && (own.id[0] > int32(p.lo) || own.id[own.count()-1] < int32(min(p.hi, p.lo+1)-1) || own.count() > c.maxRows) {
 			t.Errorf("part %+v meets the rows %d to %d", p, own.id[0], own.id[own.count()-1])
 		}
 		seen += p.hi - p.lo

@@ -7,15 +7,16 @@ import (
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
 const (
-	axesFrom  = 2048  // rows at least that the axes are found from
-	axesRound = 4     // of power iteration
-	mostAxes  = 128   // that rows are narrowed to
-	kept      = 0.995 // of the rows' squares that the axes have to hold
-	mostLost  = 0.003 // of the neighbours of the rows whose neighbours are known
+	axesSample = 2048  // rows at least that the axes are found from
+	axesRound  = 4     // of power iteration
+	maxAxes    = 128   // that rows are narrowed to
+	kept       = 0.995 // of the rows' squares that the axes have to hold
+	maxLost    = 0.003 // of the neighbours of the rows whose neighbours are known
 )
 
 // narrow returns the rows along the few axes that hold nearly all of them, if there
@@ -23,22 +24,22 @@ const (
 // f.rows itself where half of the dimensions do not suffice, where a metric does not
 // allow it, and where neighbours are lost that are known; lost is the share of these. The
 // axes have to hold the share kept of the rows' squares.
-func (f *finder) narrow(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
+func (f *finder) reduce(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
 	if m := f.space.Metric(); m != similarity.Cosine && m != similarity.L2 {
 		return f.rows, 0, nil
 	}
-	axes, err := f.axes(random, kept)
+	axes, err := f.principalAxes(random, kept)
 	if err != nil || len(axes) == 0 {
 		return f.rows, 0, err
 	}
-	if rows, err = f.onto(f.rows, axes); err != nil {
+	if rows, err = f.project(f.rows, axes); err != nil {
 		return f.rows, 0, err
 	}
 	rows.index, rows.id, rows.row = f.rows.id, f.rows.id, f.rows.id
 	found := make([]int, len(t.rows))
-	err = f.all(rows, t.rows, func(q int, best []key) {
+	err = f.exactFor(rows, t.rows, func(q int, best []rank.Key) {
 		for _, k := range best {
-			if k.similarity() >= t.bars[q] {
+			if k.Score() >= t.thresholds[q] {
 				found[q]++
 			}
 		}
@@ -46,15 +47,15 @@ func (f *finder) narrow(t *truth, random *rand.Rand, kept float64) (rows block, 
 	for _, n := range found {
 		lost += float64(n)
 	}
-	if lost = 1 - lost/float64(len(t.neighbours)); err != nil || lost > mostLost {
+	if lost = 1 - lost/float64(len(t.neighbours)); err != nil || lost > maxLost {
 		return f.rows, 0, err
 	}
-	f.along = axes
+	f.axes = axes
 	return rows, lost, nil
 }
 
 // onto returns rows along axes.
-func (f *finder) onto(rows block, axes []float32) (block, error) {
+func (f *finder) project(rows block, axes []float32) (block, error) {
 	n, count := rows.count(), len(axes)/f.space.Dims
 	out := block{data: make([]float32, n*count), dims: count, index: numbers(n)}
 	all := numbers(count)
@@ -69,9 +70,9 @@ func (f *finder) onto(rows block, axes []float32) (block, error) {
 // axes returns orthogonal directions of length 1, one after the other, that hold nearly
 // all of the squares of some rows; none where that takes too many. They come by power
 // iteration, with the strongest first.
-func (f *finder) axes(random *rand.Rand, kept float64) ([]float32, error) {
+func (f *finder) principalAxes(random *rand.Rand, kept float64) ([]float32, error) {
 	d := f.space.Dims
-	most := min(d/2, mostAxes)
+	most := min(d/2, maxAxes)
 	moments, err := f.moments(random)
 	if err != nil || most == 0 {
 		return nil, err
@@ -106,15 +107,15 @@ func (f *finder) axes(random *rand.Rand, kept float64) ([]float32, error) {
 		}
 		axes, next = next, axes
 		for a := range most {
-			straighten(axes[:(a+1)*d], d)
+			orthonormalise(axes[:(a+1)*d], d)
 		}
 	}
 	return nil, nil
 }
 
-// straighten takes from the last of axes what it has of the others, and gives it length
+// orthonormalise takes from the last of axes what it has of the others, and gives it length
 // 1. One that is nothing but the others becomes zeros.
-func straighten(axes []float32, d int) {
+func orthonormalise(axes []float32, d int) {
 	last := len(axes) - d
 	axis := axes[last:]
 	before := math.Sqrt(dot(axis, axis))
@@ -148,7 +149,7 @@ func dot(a, b []float32) float64 {
 // moments returns the mean products of the dimensions, dims x dims, over some rows.
 func (f *finder) moments(random *rand.Rand) ([]float32, error) {
 	n, d := f.rows.count(), f.space.Dims
-	some := random.Perm(n)[:min(n, max(axesFrom, 2*d))]
+	some := random.Perm(n)[:min(n, max(axesSample, 2*d))]
 	slices.Sort(some)
 	turned, scale := make([]float32, d*len(some)), 1/math.Sqrt(float64(len(some)))
 	for t, r := range some {
