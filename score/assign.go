@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// assign returns the largest number of samples in cells of which no two share
-// a row or a column: the assignment problem, without the zeros of the matrix.
+// assign solves the assignment problem: it returns the largest number of samples in
+// cells of which no two share a row or a column. Cells without samples are not used.
 //
-// Rows enter one by one along shortest augmenting paths, as in Jonker and
+// Rows are added one by one along shortest augmenting paths, as in Jonker and
 // Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
 // assignment problems", 1987, with a heap in place of the scan over all columns.
-// A path ends at a free column, or at a row that is better left without one.
-// Searches never leave the connected component of their row.
+// A path ends at a free column, or at a row that is left unmatched. A search stays
+// in the connected component of its row.
 func (t *table) assign() int64 {
-	// By duality the prices add up to what the assignment is worth.
+	// By duality, the sum of the prices is the value of the assignment.
 	a := t.match()
 	var total int64
 	for _, x := range a.u {
@@ -26,7 +26,7 @@ func (t *table) assign() int64 {
 	return total
 }
 
-// match enters all rows.
+// match adds all rows.
 func (t *table) match() *assignment {
 	a := &assignment{
 		table:  t,
@@ -49,7 +49,7 @@ func (t *table) match() *assignment {
 	for j := range a.rowOf {
 		a.rowOf[j] = none
 	}
-	// Rows with a large cell first: the later ones then displace few of them.
+	// Rows with a large cell first, since later rows then displace few of them.
 	slices.SortStableFunc(order, func(i, k int32) int { return cmp.Compare(a.u[k], a.u[i]) })
 	for k, i := range order {
 		a.enter(i, int32(k)+1)
@@ -60,16 +60,16 @@ func (t *table) match() *assignment {
 // none stands for no row or no column.
 const none = -1
 
-// assignment is a matching of the rows entered so far, and proof that none is
-// worth more: prices u[i], v[j] >= 0 with u[i] + v[j] >= count of every cell,
-// equal to it on the cells matched, and 0 for every row and column left out.
+// assignment is an optimal matching of the rows added so far, with dual prices that
+// prove it optimal: u[i], v[j] >= 0 with u[i] + v[j] >= count for every cell, equality
+// for the matched cells, and 0 for unmatched rows and columns.
 type assignment struct {
 	*table
 	u, v         []int64
 	rowOf, colOf []int32
 
-	// Of the search in hand, for the columns j whose seen[j] is its number:
-	// the length of the shortest path, and the row before j on it.
+	// For the columns j whose seen[j] is the number of the current search: the
+	// length of the shortest path, and the row before j on it.
 	dist   []int64
 	before []int32
 	seen   []int32
@@ -77,15 +77,15 @@ type assignment struct {
 	done   []int32 // columns whose dist is final
 }
 
-// step is a path of the given length that reaches a column.
+// step is a path to a column, with its length.
 type step struct {
 	dist int64
 	col  int32
 }
 
-// enter matches row s, or leaves out a row, at the least loss. The length of a
-// path is the loss of worth it brings: u[i] + v[j] - count for a step from row i to
-// column j, none for one from a column to its row, u[i] to stop and leave out i.
+// enter adds row s, along the path that loses the least value. A step from row i to
+// column j loses u[i] + v[j] - count, a step from a column to its matched row nothing,
+// and to end at row i, which is then unmatched, loses u[i].
 func (a *assignment) enter(s, search int32) {
 	a.u[s] = 0
 	for _, c := range a.row(int(s)) {
@@ -110,8 +110,8 @@ func (a *assignment) enter(s, search int32) {
 				a.push(step{to, j})
 			}
 		}
-		// The nearest column that is not done; an entry is stale if a shorter
-		// path to its column was found since.
+		// The nearest column that is not done. A heap entry is stale if a shorter path
+		// to its column was found later.
 		next := step{best, none}
 		for len(a.heap) > 0 && a.heap[0].dist < best && next.col == none {
 			if top := a.pop(); top.dist == a.dist[top.col] {

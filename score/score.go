@@ -1,16 +1,16 @@
-// Package score measures how well a clustering agrees with the known classes.
+// Package score compares a clustering with known classes: pairwise and BCubed
+// precision, recall and F, NMI, ARI and ACC.
 //
-// Everything is computed from the contingency table, of which only the cells
-// that hold samples are kept:
+// All scores are computed from the contingency table, stored as a sparse matrix:
 //
 //	           cluster j
-//	class i    n_ij          a_i    a_i: size of class i
-//	           b_j           n      b_j: size of cluster j
+//	class i    n_ij          a_i    n_ij: samples of class i in cluster j
+//	           b_j           n      a_i, b_j, n: sizes of the class, of the cluster, of all
 //
-// A clustering that equals the classes up to the names of the labels scores
-// exactly 1 throughout, also where there is one class, one sample or nothing
-// but classes of one. The other borderline cases follow scikit-learn: NMI is 0
-// where only one of the two sides is a single group, and ARI is 0 there.
+// A clustering that equals the classes up to the names of the labels has exactly 1
+// in every score, even for a single class, a single sample, or classes of one
+// sample each. If either the classes or the clusters form a single group and the
+// other does not, NMI and ARI are 0, as in scikit-learn.
 package score
 
 import (
@@ -20,48 +20,48 @@ import (
 	"math/big"
 )
 
-// Scores holds the agreement of a clustering with the classes. All values are
-// in [0, 1] and 1 is best; only ARI can fall below 0, to -0.5 at the lowest.
+// Scores holds the scores of a clustering. 1 is best. All are in [0, 1] except ARI,
+// which is in [-0.5, 1].
 type Scores struct {
-	// PairwisePrecision is the share of the pairs of samples that share a
-	// cluster which also share a class:
+	// PairwisePrecision is the share of pairs of one class among the pairs of one
+	// cluster:
 	//
 	//	sum n_ij (n_ij - 1) / sum b_j (b_j - 1)
 	//
-	// It is 1 where no two samples share a cluster, as none is joined wrongly.
+	// It is 1 if no two samples share a cluster.
 	PairwisePrecision float64 `json:"pairwise_precision"`
-	// PairwiseRecall is the share of the pairs of samples that share a class
-	// which also share a cluster:
+	// PairwiseRecall is the share of pairs of one cluster among the pairs of one
+	// class:
 	//
 	//	sum n_ij (n_ij - 1) / sum a_i (a_i - 1)
 	//
-	// It is 1 where no two samples share a class.
+	// It is 1 if no two samples share a class.
 	PairwiseRecall float64 `json:"pairwise_recall"`
-	// PairwiseF is the harmonic mean of the two, and 0 where either is 0.
+	// PairwiseF is the harmonic mean of the two, or 0 if either is 0.
 	PairwiseF float64 `json:"pairwise_f"`
 
-	// BCubedPrecision is the share of a sample's cluster that is of its class,
-	// the sample included, averaged over the samples:
+	// BCubedPrecision is the average, over the samples, of the share of a sample's
+	// cluster that is of its class, the sample included:
 	//
 	//	1/n sum n_ij² / b_j
 	//
 	// Amigó, Gonzalo, Artiles and Verdejo, "A comparison of extrinsic
 	// clustering evaluation metrics based on formal constraints", 2009.
 	BCubedPrecision float64 `json:"bcubed_precision"`
-	// BCubedRecall is the share of a sample's class that is in its cluster,
-	// the sample included, averaged over the samples:
+	// BCubedRecall is the average, over the samples, of the share of a sample's class
+	// that is in its cluster, the sample included:
 	//
 	//	1/n sum n_ij² / a_i
 	BCubedRecall float64 `json:"bcubed_recall"`
 	// BCubedF is the harmonic mean of the two averages.
 	BCubedF float64 `json:"bcubed_f"`
 
-	// NMI is the mutual information over the arithmetic mean of the entropies,
+	// NMI is the mutual information divided by the arithmetic mean of the entropies,
 	// I / ((H(class) + H(cluster)) / 2), where
 	//
 	//	I = sum n_ij/n log(n n_ij / (a_i b_j)),  H(class) = sum a_i/n log(n / a_i)
 	NMI float64 `json:"nmi"`
-	// NMIGeometric is the mutual information over the geometric mean of the
+	// NMIGeometric is the mutual information divided by the geometric mean of the
 	// entropies, I / sqrt(H(class) H(cluster)).
 	//
 	// Strehl and Ghosh, "Cluster ensembles: a knowledge reuse framework for
@@ -76,9 +76,9 @@ type Scores struct {
 	// Hubert and Arabie, "Comparing partitions", 1985, equation 5.
 	ARI float64 `json:"ari"`
 
-	// ACC is the share of samples in the class that their cluster stands for,
-	// where each cluster stands for at most one class and each class is stood
-	// for by at most one cluster, in the way that makes the share largest.
+	// ACC is the accuracy: the share of samples whose cluster is assigned to their
+	// class, under the one-to-one assignment of clusters to classes that maximises
+	// this share.
 	ACC float64 `json:"acc"`
 
 	// Samples is the number of samples.
@@ -89,11 +89,10 @@ type Scores struct {
 	Classes int `json:"classes"`
 }
 
-// Compare scores labels, the cluster of each sample, against truth, its class.
-// Any values will do as labels: only which samples share one counts. Time and
-// memory are linear in the number of samples, save for ACC, which adds the time
-// for one sparse assignment problem. It is an error if the two differ in
-// length, hold no sample, or hold more than 2^31-1.
+// Compare returns the scores of labels, the cluster of each sample, against truth, its
+// class. Any integers will do as labels. Time and memory are linear in the number of
+// samples, except for ACC, which solves a sparse assignment problem. It is an error
+// if truth and labels differ in length, are empty, or have more than 2^31-1 samples.
 func Compare(truth, labels []int) (Scores, error) {
 	switch {
 	case len(truth) != len(labels):
@@ -133,7 +132,7 @@ func tabulate(truth, labels []int) *table {
 	cluster, cols := number(labels)
 	t := &table{n: int64(len(truth)), rows: rows, cols: cols, start: make([]int, 1, len(rows)+1)}
 
-	// Bring the clusters of the samples of one class together.
+	// Sort the clusters of the samples by class.
 	byClass := make([]int32, len(cluster))
 	next := make([]int, len(rows))
 	for i := range len(rows) - 1 {
@@ -144,8 +143,8 @@ func tabulate(truth, labels []int) *table {
 		next[i]++
 	}
 
-	// at[j] is one more than the place in cells of column j, if it is past the
-	// row's start: what earlier rows left behind never is.
+	// at[j]-1 is the index in cells of column j of the current row, if at[j] is past
+	// the row's start; entries of earlier rows are not.
 	at := make([]int, len(cols))
 	for i, size := range rows {
 		first := t.start[i]
@@ -161,7 +160,7 @@ func tabulate(truth, labels []int) *table {
 	return t
 }
 
-// number replaces labels by 0, 1, 2 … in the order of their first sample, and
+// number replaces labels by 0, 1, 2, ... in the order of their first sample, and
 // returns how many samples have each.
 func number(labels []int) (ids []int32, sizes []int64) {
 	ids = make([]int32, len(labels))
@@ -198,9 +197,9 @@ func (t *table) pairs(s *Scores) {
 	s.PairwiseRecall = share(both, inClass)
 	s.PairwiseF = share(2*both, inClass+inCluster)
 
-	// Hubert and Arabie's formula, multiplied out so that nothing is rounded
-	// before the last division. Its denominator is 0 only where both sides are
-	// one group, or both are all groups of one.
+	// Hubert and Arabie's formula in integers, so that only the last division rounds.
+	// The denominator is 0 only if both sides are a single group, or both consist of
+	// groups of one sample.
 	all := t.n * (t.n - 1)
 	num := new(big.Int).Sub(product(both, all), product(inClass, inCluster))
 	den := new(big.Int).Sub(product(inClass+inCluster, all), product(2*inClass, inCluster))
@@ -213,7 +212,7 @@ func (t *table) pairs(s *Scores) {
 
 func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
 
-// share returns part/whole, and 1 where there is nothing to share.
+// share returns part/whole, or 1 if whole is 0.
 func share(part, whole int64) float64 {
 	if whole == 0 {
 		return 1
@@ -243,14 +242,14 @@ func (t *table) bcubed(s *Scores) {
 
 func (t *table) information(s *Scores) {
 	if len(t.cells) == len(t.rows) && len(t.cells) == len(t.cols) {
-		s.NMI, s.NMIGeometric = 1, 1 // equal, be it with an entropy of 0
+		s.NMI, s.NMIGeometric = 1, 1 // equal, even with an entropy of 0
 		return
 	}
 	n := float64(t.n)
 	var mutual float64
 	for i, a := range t.rows {
 		for _, c := range t.row(i) {
-			// One logarithm of a quotient: independent sides give exactly 0.
+			// A single logarithm, which is exactly 0 for independent sides.
 			q := n * float64(c.count) / (float64(a) * float64(t.cols[c.col]))
 			mutual += float64(c.count) / n * math.Log(q)
 		}

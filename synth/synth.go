@@ -1,20 +1,20 @@
-// Package synth makes data in several views whose classes are known.
+// Package synth generates data in several views with known classes.
 //
-// A class has a centre m in a space of 16 dimensions that all views look at,
-// each through a matrix of its own. Sample i of the class appears in view v as
+// A class has a centre m in a latent space of 16 dimensions. Every view maps the
+// latent space by a matrix W_v of its own. Sample i of the class is, in view v,
 //
 //	x_iv = W_v (m + Noise_v d_iv)                W_v: Dims_v x 16
 //	d_iv = sqrt(Dependence) s_i + sqrt(1-Dependence) e_iv
 //
-// where the views of a sample share its deviation s_i, and e_iv is drawn anew
-// for each. Half of the variance of either lies in 4 directions that belong to
-// the class, so that classes are flat rather than round and each differently;
-// the other half is spread evenly. All of it is Gaussian, scaled so that a
-// column of a view has, on average, variance 1 between the centres.
+// The deviation s_i is common to all views of the sample; e_iv is drawn for each.
+// Half of the variance of s_i and of e_iv lies in 4 directions of the class, so
+// that classes have different elongated shapes; the other half is the same in all
+// directions. All variables are Gaussian, scaled such that the columns of a view
+// have, on average, variance 1 between the centres.
 //
-// The seed alone fixes what is drawn: Noise and Dependence scale and mix the
-// same draws, Missing takes rows away and changes no other, and further views
-// leave the values of the earlier ones as they were.
+// Random numbers depend on the seed alone. So a change of Noise or Dependence
+// scales and mixes the same numbers, Missing removes rows and changes no others,
+// and more views leave the earlier ones unchanged.
 package synth
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// Config says what to make. The zero value makes 2,000 samples of 20 classes of
+// Config says what to generate. The zero value means 2,000 samples of 20 classes of
 // equal size in 2 views of 64 dimensions.
 type Config struct {
 	// Samples is the number of samples, outliers included; 0 means 2,000.
@@ -39,67 +39,67 @@ type Config struct {
 	// Dims is the number of dimensions of each view, or one number for all; nil
 	// means 64.
 	Dims []int
-	// Imbalance makes the classes unequal. Every class gets one sample; of the
-	// rest, class c, counted from 0, gets a share proportional to
-	// (c+1)^-Imbalance. 0 makes the sizes equal to within one sample, 1 makes
-	// them follow Zipf's law.
+	// Imbalance makes the sizes of the classes unequal. Every class gets one sample.
+	// Of the rest, class c, counted from 0, gets a share proportional to
+	// (c+1)^-Imbalance: 0 makes the sizes equal to within one sample, 1 makes them
+	// follow Zipf's law.
 	Imbalance float64
-	// Noise is the standard deviation within a class over that between the
-	// centres, of each view or one number for all, from 0 to 1,000; nil means
-	// 1.2. In the zero Config the nearest neighbour by cosine is then of the same
-	// class for 83% of the samples in one view and for 94% in the two views side
-	// by side (means of ten seeds). More classes stand closer to each other:
-	// with 500 classes of ten, 0.6 gives 86% and 96%.
+	// Noise is the standard deviation within a class divided by that between the
+	// centres, from 0 to 1,000, of each view or one number for all; nil means 1.2.
+	//
+	// For the zero Config, the nearest neighbour by cosine is of the same class for
+	// 83% of the samples in one view, and for 94% in the two views concatenated
+	// (means of ten seeds). More classes lie closer to each other: with 500 classes
+	// of ten samples, a Noise of 0.6 gives 86% and 96%.
 	Noise []float64
-	// Dependence is the correlation, from 0 to 1, of the deviations from the
-	// class centre in any two views: 0 makes the views independent given the
-	// class, 1 makes them show one and the same deviation.
+	// Dependence is the correlation, from 0 to 1, between the deviations from the
+	// class centre in any two views. With 0 the views are independent given the
+	// class; with 1 they have the same deviation.
 	Dependence float64
 	// Outliers is the share, at least 0 and below 1, of samples that belong to
 	// no class: each has a centre of its own. Their number is rounded to the
 	// nearest.
 	Outliers float64
-	// Missing is the share, at least 0 and below 1, of samples that lack one
-	// view, which is drawn for each. Their number is rounded to the nearest. It
-	// must be 0 where there is one view.
+	// Missing is the share, at least 0 and below 1, of samples that lack one view,
+	// drawn at random for each. Their number is rounded to the nearest. It must be
+	// 0 if there is only one view.
 	Missing float64
-	// Seed selects the draw; every number is as good as any other.
+	// Seed seeds all random numbers.
 	Seed uint64
 }
 
-// Set is data in several views with its classes. The samples are in random order.
+// Set holds the views and the classes. The samples are in random order.
 type Set struct {
-	// Views are named view1, view2 and so on. The row of a sample that lacks the
-	// view is NaN; Present is nil where no sample does.
+	// Views are named view1, view2 and so on. A sample that lacks the view has a row
+	// of NaN; Present is nil if no sample lacks it.
 	Views []*view.View
 	// Labels holds the class of each sample. Class 0 is the largest and class
 	// Classes-1 the smallest. Each outlier is a class of its own, numbered on
 	// from Classes in the order of the rows.
 	Labels []int
-	// Outlier says which samples are outliers.
+	// Outlier reports, for each sample, whether it is an outlier.
 	Outlier []bool
 }
 
 const (
-	latent = 16 // dimensions of the space that the views look at
-	flat   = 4  // directions that belong to a class
+	latent = 16 // dimensions of the latent space
+	flat   = 4  // directions of a class
 
 	maxViews = 1000
 	maxNoise = 1000 // keeps values far within a float32
-	// maxValues bounds the values of all views, so that asking for their memory
-	// cannot panic.
+	// maxValues bounds the values of all views, so that allocating them cannot panic.
 	maxValues = min(1<<36, math.MaxInt/16)
 )
 
-// Generate makes the data that cfg asks for; the same cfg makes the same data
-// every time, but for the last bit of a rare value between kinds of processor.
-// The error names the field of cfg that is out of range.
+// Generate generates the data that cfg describes. The same cfg gives the same data;
+// between kinds of processor, rare values may differ in the last bit. The error
+// names the field of cfg that is out of range.
 func Generate(cfg Config) (*Set, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
 		return nil, err
 	}
-	// Each purpose draws from a stream of its own, so that none shifts another.
+	// Each purpose has its own stream of random numbers, so that none shifts another.
 	root := rand.NewPCG(cfg.Seed, 0)
 	seed := func() [2]uint64 { return [2]uint64{root.Uint64(), root.Uint64()} }
 	order, classes, outliers, shared, missing := seed(), seed(), seed(), seed(), seed()
@@ -126,8 +126,8 @@ func Generate(cfg Config) (*Set, error) {
 		s.Views = append(s.Views, x)
 		own := stream(seed())
 		wg.Go(func() {
-			// Every view draws the outliers and the shared deviations afresh
-			// from the same seeds, which is cheaper than to keep them.
+			// Every view draws the outliers and the common deviations again from
+			// the same seeds, which is cheaper than to store them.
 			fill(x, s.Labels, models, cfg.Noise[v], cfg.Dependence, stream(outliers), stream(shared), own)
 		})
 	}
@@ -137,7 +137,8 @@ func Generate(cfg Config) (*Set, error) {
 
 func stream(seed [2]uint64) *rand.Rand { return rand.New(rand.NewPCG(seed[0], seed[1])) }
 
-// complete returns c with its defaults filled in, or what is wrong with it.
+// complete returns c with the defaults filled in, or an error about the first field
+// that is out of range.
 func (c Config) complete() (Config, error) {
 	if c.Samples == 0 {
 		c.Samples = 2000
@@ -175,7 +176,7 @@ func (c Config) complete() (Config, error) {
 	if c.Noise, err = perView("Noise", c.Noise, c.Views, 1.2); err != nil {
 		return c, err
 	}
-	left := maxValues / c.Samples // dimensions that there is room for
+	left := maxValues / c.Samples // dimensions that are allowed
 	for v, d := range c.Dims {
 		switch {
 		case d < 1:
@@ -201,8 +202,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// perView returns one value per view: those given, the one given for all, or
-// standard for all.
+// perView returns one value per view: the given ones, the only one given, or the
+// standard.
 func perView[T any](field string, given []T, views int, standard T) ([]T, error) {
 	switch len(given) {
 	case views:
@@ -237,7 +238,7 @@ func (c *Config) labels(r *rand.Rand) []int {
 		given += sizes[k]
 	}
 	for k, size := range sizes {
-		// Rounding down left fewer than one sample per class: to the largest.
+		// Rounding down left fewer samples than classes, which go to the largest.
 		if k < spare-given {
 			size++
 		}
@@ -264,8 +265,8 @@ func (c *Config) present(r *rand.Rand) [][]bool {
 	present := make([][]bool, c.Views)
 	left := int(math.Round(c.Missing * float64(c.Samples)))
 	for i := range c.Samples {
-		// Take sample i with the chance left/(samples to come): exactly so many
-		// are taken, and all sets of them are equally likely.
+		// Sample i is taken with probability left/(samples to come), so that the
+		// number is exact and all subsets are equally likely.
 		if r.IntN(c.Samples-i) >= left {
 			continue
 		}
@@ -282,10 +283,11 @@ func (c *Config) present(r *rand.Rand) [][]bool {
 	return present
 }
 
-// class is where a class lies and how it is shaped.
+// class is the centre and the shape of a class.
 type class struct {
 	centre [latent]float64
-	// basis holds the directions of the class; row k is what moves coordinate k.
+	// basis maps the deviation along the directions of the class; row k adds to
+	// coordinate k.
 	basis [latent][flat]float64
 }
 
@@ -299,9 +301,9 @@ func (c *class) draw(r *rand.Rand) {
 	}
 }
 
-// fill draws the rows of v. The draws do not depend on noise, dependence or
-// which rows are present. Products are rounded before they are added, by the
-// conversions, lest a platform fuses the two and the sums differ.
+// fill generates the rows of v. The random numbers do not depend on noise,
+// dependence or the missing rows. The conversions round products before they are
+// added: otherwise some platforms would fuse the two and give other sums.
 func fill(v *view.View, labels []int, models []class, noise, dependence float64, outliers, shared, own *rand.Rand) {
 	look := make([][latent]float64, v.Dims)
 	for d := range look {
@@ -310,7 +312,7 @@ func fill(v *view.View, labels []int, models []class, noise, dependence float64,
 		}
 	}
 	fromShared, fromOwn := math.Sqrt(dependence), math.Sqrt(1-dependence)
-	var z [flat + latent]float64 // the deviation: along the directions, and all round
+	var z [flat + latent]float64 // the deviation: along the directions, and in all
 	var y [latent]float64
 	var alone class
 	for i, label := range labels {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/enum"
@@ -31,12 +32,7 @@ type fitOptions struct {
 	thumbs     string
 }
 
-func newFitCommand() *cobra.Command {
-	var o fitOptions
-	cmd := &cobra.Command{
-		Use:   "fit [flags] VIEW [VIEW...]",
-		Short: "Cluster samples",
-		Long: `fit clusters samples that are described in one or more views.
+const fitHelp = `fit clusters samples that are described in one or more views.
 
 A VIEW is a file, or FILE:NAME for one array or column of it: .npy, .npz, .mat
 (version 5 to 7.3), .parquet, .arrow, .feather, .csv or .tsv. A file that holds
@@ -70,7 +66,14 @@ These files are written to the output folder, each whole or not at all:
 Nothing needs to be set. The number of neighbours and how fine the clusters are
 follow from the data; views that agree with no other are left out, with a note.
 
-The same input, settings and seed give the same labels.csv for any --threads.`,
+The same input, settings and seed give the same labels.csv for any --threads.`
+
+func newFitCommand() *cobra.Command {
+	var o fitOptions
+	cmd := &cobra.Command{
+		Use:   "fit [flags] VIEW [VIEW...]",
+		Short: "Cluster samples",
+		Long:  fitHelp,
 		Example: `  mvclust fit view1.npy view2.npy
   mvclust fit data.mat:X --truth data.mat:gt
   mvclust fit images.csv text.csv --id name --metric l2,cosine -o out
@@ -84,7 +87,15 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 			return fitFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
 		},
 	}
-	f := cmd.Flags()
+	o.flags(cmd.Flags())
+	cmd.SetUsageTemplate(usageTemplate() + `
+Settings of the method, for --param, with their defaults, ranges, and equations in
+the paper:
+` + param.Help())
+	return cmd
+}
+
+func (o *fitOptions) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.folderFlag(f, "mvclust-out", "the results")
 	o.format.flag(f, "labels")
@@ -102,11 +113,6 @@ The same input, settings and seed give the same labels.csv for any --threads.`,
 	f.StringVar(&o.thumbs, "thumbs", "", "`PICTURES` to show in report.html in place of ids: a folder of files called ID.jpg, .png, .webp or .gif, or FILE:COLUMN of a table with the pictures or their paths")
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
-	cmd.SetUsageTemplate(usageTemplate() + `
-Settings of the method, for --param, with their defaults, ranges, and equations in
-the paper:
-` + param.Help())
-	return cmd
 }
 
 // library returns the options of mvclust.Fit.
