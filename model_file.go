@@ -193,7 +193,7 @@ func (w *ModelWriter) neighbours(near *refine.Neighbourhoods) error {
 	if near == nil {
 		return nil
 	}
-	n, k := near.Samples(), near.Most()
+	n, k := near.Samples(), near.K()
 	index, probability := make([]int32, n*k), make([]float32, n*k)
 	for i := range n {
 		row, p := near.Of(i)

@@ -336,7 +336,7 @@ func (r *run) choose(fused *graph.Graph, known *constraint.Resolved) (*clusterin
 // refine propagates the probabilities on the graph, and what is known of pairs.
 func (r *run) refine(fused *graph.Graph, known *constraint.Resolved) (*graph.Graph, *refine.Neighbourhoods, error) {
 	step := r.begin(StageRefine, r.plan.Refinement.Steps()*fused.Samples())
-	refined, nearest, err := refine.Graph(r.ctx, fused, r.plan.Neighbours, r.plan.Refinement, r.plan.Threads, step.done)
+	refined, nearest, err := refine.Consume(r.ctx, fused, r.plan.Neighbours, r.plan.Refinement, r.plan.Threads, step.done)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 )
@@ -21,8 +22,6 @@ type linker struct {
 	spaces    []*similarity.Space
 	indexes   []*neighbour.Index
 	estimator *posterior.Estimator
-	sum       []float32 // by sample: 1 + the probabilities of its neighbours
-	bar       []float32 // by sample: the least probability that a new neighbour must exceed
 }
 
 // newLinker prepares to compare new samples with those of the spaces: the samples of m,
@@ -40,29 +39,7 @@ func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space
 		}
 		l.indexes = append(l.indexes, x)
 	}
-	l.sumLists()
 	return l, nil
-}
-
-// sumLists finds sum and bar.
-func (l *linker) sumLists() {
-	near, k := l.m.Neighbourhoods, l.m.Settings.Neighbours
-	if near == nil {
-		return
-	}
-	n := near.Samples()
-	l.sum, l.bar = make([]float32, n), make([]float32, n)
-	for i := range n {
-		_, p := near.Of(i)
-		sum := 1.0
-		for _, x := range p {
-			sum += float64(x)
-		}
-		l.sum[i] = float32(sum)
-		if len(p) >= k {
-			l.bar[i] = p[len(p)-1]
-		}
-	}
 }
 
 // batch is a number of new samples with their nearest samples of the model.
@@ -136,8 +113,7 @@ type walker struct {
 	values []float32
 	alike  [][]float32 // by view and candidate
 	views  []float64
-	keys   []uint64
-	on     []listed // by place of the candidates; that of 0 is none
+	row    *refine.Row
 
 	// What is found.
 	candidates []int32   // samples among which the neighbours are
@@ -148,10 +124,6 @@ type walker struct {
 	sums *partition.Links // of links, by cluster
 }
 
-// listed holds the probability of a sample and 1 if it is on the new sample's list, and 0
-// and 0 if not.
-type listed struct{ p, one float32 }
-
 // link is an edge that a new sample would have.
 type link struct {
 	to     int32
@@ -160,7 +132,7 @@ type link struct {
 
 func (l *linker) walker() *walker {
 	w := &walker{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
-	w.place = make([]int32, l.spaces[0].Samples)
+	w.place, w.row = make([]int32, l.spaces[0].Samples), refine.NewRow(l.spaces[0].Samples)
 	return w
 }
 
@@ -236,7 +208,6 @@ func (w *walker) link() {
 			}
 		}
 	} else {
-		w.shorten(w.p)
 		w.coNeighbours()
 	}
 	w.sums.Clear()
@@ -250,13 +221,12 @@ func (w *walker) link() {
 func (w *walker) propagate() {
 	set := w.m.Settings.Refinement
 	if !set.WithoutPaths {
-		w.paths()
+		w.p = append(w.p[:0], w.row.Paths(w.candidates, w.p, w.neighbours)...)
 	}
 	if set.WithoutCoNeighbours {
 		return
 	}
 	for range max(1, set.Rounds) - 1 {
-		w.shorten(w.p)
 		w.coNeighbours()
 		w.again()
 	}
@@ -273,90 +243,25 @@ func (w *walker) again() {
 }
 
 // neighbours returns the neighbours of a sample of the model, and none of a new sample.
-func (w *walker) neighbours(j int32) ([]int32, []float32) {
+func (w *walker) neighbours(j int) ([]int32, []float32) {
 	switch {
-	case int(j) >= w.m.Samples():
+	case j >= w.m.Samples():
 		return nil, nil
 	case w.m.Neighbourhoods != nil:
-		return w.m.Neighbourhoods.Of(int(j))
+		return w.m.Neighbourhoods.Of(j)
 	}
-	return w.m.Graph.Of(int(j))
+	return w.m.Graph.Of(j)
 }
 
-// paths raises each probability to that of the best path over one other candidate.
-func (w *walker) paths() {
-	best := append(w.values[:0], w.p...)
-	for t, h := range w.candidates {
-		index, step := w.neighbours(h)
-		for e, j := range index {
-			if at := w.place[j] - 1; at >= 0 {
-				best[at] = max(best[at], w.p[t]*step[e])
-			}
-		}
-	}
-	w.p, w.values = best, w.p
-}
-
-// shorten lists the K most probable candidates; among equals, the lower number wins.
-func (w *walker) shorten(p []float32) {
-	w.keys = w.keys[:0]
-	for t, x := range p {
-		if x > 0 {
-			w.keys = append(w.keys, uint64(^math.Float32bits(x))<<32|uint64(w.candidates[t]))
-		}
-	}
-	slices.Sort(w.keys)
-	w.list = w.list[:0]
-	for _, key := range w.keys[:min(len(w.keys), w.m.Settings.Neighbours)] {
-		w.list = append(w.list, w.place[uint32(key)]-1)
-	}
-}
-
-// coNeighbours finds the links to the samples on the newcomer's list, and to those on
-// whose lists it gets.
+// coNeighbours makes links of the probabilities, by those of the K most probable candidates.
 func (w *walker) coNeighbours() {
-	w.on = append(w.on[:0], make([]listed, 1+len(w.candidates))...)
-	sum := 1.0
-	for _, t := range w.list {
-		w.on[1+t] = listed{w.p[t], 1}
-		sum += float64(w.p[t])
-	}
-	own := float32(sum)
+	near, k := w.m.Neighbourhoods, w.m.Settings.Neighbours
+	w.list = w.row.Nearest(w.list[:0], w.candidates, w.p, k)
+	to, weight := w.row.CoNeighbours(w.candidates, w.p, w.list, near, k)
 	w.links = w.links[:0]
-	for t, j := range w.candidates {
-		if int(j) >= len(w.sum) { // another newcomer, of which no list is known
-			w.links = append(w.links, link{j, w.p[t]})
-		} else if joins := w.p[t] > w.bar[j]; joins || w.on[1+t].one > 0 {
-			w.links = append(w.links, link{j, w.common(int32(t), own, joins)})
-		}
+	for e, j := range to {
+		w.links = append(w.links, link{j, weight[e]})
 	}
-}
-
-// common returns the co-neighbour probability of the newcomer, of which own is the sum of
-// the list, and candidate t, on whose list it gets if joins.
-func (w *walker) common(t int32, own float32, joins bool) float32 {
-	j, p := w.candidates[t], w.p[t]
-	index, probability := w.m.Neighbourhoods.Of(int(j))
-	all, both := float64(own)+float64(w.sum[j]), 0.0
-	if joins {
-		if w.bar[j] > 0 { // and the last one goes
-			index, probability = index[:len(index)-1], probability[:len(probability)-1]
-			all -= float64(w.bar[j])
-		}
-		all += float64(p)
-		both += 1 + float64(p)
-	}
-	if w.on[1+t].one > 0 {
-		both += 1 + float64(p)
-	}
-	probability = probability[:len(index)]
-	sum := float32(0)
-	for e, h := range index {
-		x := w.on[w.place[h]] // without a branch, for none could be foreseen
-		sum += x.p + float32(x.one*probability[e])
-	}
-	both += float64(sum)
-	return float32(min(1, both/all))
 }
 
 // walkers returns one for each thread that asks.

@@ -3,6 +3,7 @@ package refine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
@@ -11,47 +12,30 @@ import (
 
 // Neighbourhoods holds every sample's nearest neighbours in a graph, most probable first,
 // so that co-neighbour propagation can be tried with several numbers of them.
-type Neighbourhoods struct{ lists *lists }
+//
+// The rows have room for the same number, so that threads can fill them in any order. Each
+// begins with the sample itself, with weight 1.
+type Neighbourhoods struct {
+	room   int
+	length []int32
+	index  []int32
+	weight []float32
+	sum    []float32 // of a sample's weights
+}
 
-// Nearest finds every sample's k nearest neighbours in g, among equally probable ones
-// those of the lowest number. g is not changed. The only error is the context's own.
-func Nearest(ctx context.Context, g *graph.Graph, k, threads int) (*Neighbourhoods, error) {
-	l, err := nearest(ctx, g, k, threads)
-	if err != nil {
-		return nil, err
+// newNeighbourhoods has room for k neighbours of every sample of g, or as many as it has.
+func newNeighbourhoods(g *graph.Graph, k int) *Neighbourhoods {
+	n, degree := g.Samples(), 0
+	for i := range n {
+		degree = max(degree, g.Offsets[i+1]-g.Offsets[i])
 	}
-	return &Neighbourhoods{l}, nil
+	return withRoom(n, 1+max(0, min(k, degree)))
 }
 
-// CoNeighbours is the function CoNeighbours with the k nearest of these neighbours.
-func (n *Neighbourhoods) CoNeighbours(ctx context.Context, k, threads int) (*graph.Graph, error) {
-	return n.lists.first(k).coNeighbours(ctx, threads, nil)
+// withRoom has so much room for each of n samples.
+func withRoom(n, room int) *Neighbourhoods {
+	return &Neighbourhoods{room, make([]int32, n), make([]int32, n*room), make([]float32, n*room), make([]float32, n)}
 }
-
-// Graph joins every sample to the k nearest of its neighbours; all weights are 1.
-func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Graph, error) {
-	g, err := n.lists.first(k).edges(ctx, threads)
-	if err != nil {
-		return nil, err
-	}
-	for e := range g.Weight {
-		g.Weight[e] = 1
-	}
-	return g, nil
-}
-
-// Samples returns the number of samples.
-func (n *Neighbourhoods) Samples() int { return len(n.lists.length) }
-
-// Of returns the neighbours of sample i, most probable first, and the probabilities.
-// Neither may be changed.
-func (n *Neighbourhoods) Of(i int) (index []int32, probability []float32) {
-	index, probability = n.lists.of(i)
-	return index[1:], probability[1:]
-}
-
-// Most returns the largest number of neighbours that a sample may have.
-func (n *Neighbourhoods) Most() int { return n.lists.room - 1 }
 
 // NewNeighbourhoods returns the neighbourhoods that index and probability hold: k of
 // each sample, most probable first, or fewer, and then -1 up to the k-th. It is an error
@@ -61,62 +45,218 @@ func NewNeighbourhoods(k int, index []int32, probability []float32) (*Neighbourh
 	if k < 1 || len(index)%k != 0 || len(index) != len(probability) {
 		return nil, fmt.Errorf("%d neighbours and %d probabilities are not %d for every sample", len(index), len(probability), k)
 	}
-	n := len(index) / k
-	l := &lists{1 + k, make([]int32, n), make([]int32, n*(1+k)), make([]float32, n*(1+k)), make([]float32, n)}
-	seen := make([]int32, n)
-	for i := range n {
-		most := float32(1)
-		at := i * l.room
-		l.index[at], l.weight[at], l.length[i] = int32(i), 1, 1
+	samples := len(index) / k
+	n := withRoom(samples, 1+k)
+	seen := make([]int32, samples)
+	for i := range samples {
+		last := float32(1)
+		at := i * n.room
+		n.index[at], n.weight[at], n.length[i] = int32(i), 1, 1
 		seen[i] = int32(i) + 1
 		for t := i * k; t < (i+1)*k && index[t] != -1; t++ {
 			j, p := index[t], probability[t]
-			if j < 0 || int(j) >= n || seen[j] == int32(i)+1 || !(p > 0 && p <= most) {
+			if j < 0 || int(j) >= samples || seen[j] == int32(i)+1 || !(p > 0 && p <= last) {
 				return nil, fmt.Errorf("sample %d has neighbour %d with probability %v, which cannot be", i, j, p)
 			}
-			seen[j], most = int32(i)+1, p
+			seen[j], last = int32(i)+1, p
 			at++
-			l.index[at], l.weight[at] = j, p
-			l.length[i]++
+			n.index[at], n.weight[at] = j, p
+			n.length[i]++
 		}
+		n.addUp(i)
 	}
-	return &Neighbourhoods{l.first(k)}, nil
+	return n, nil
 }
+
+// Nearest finds every sample's k nearest neighbours in g, among equally probable ones
+// those of the lowest number. Edges of weight 0 lead to no neighbours. g is not changed. The
+// only error is the context's own.
+func Nearest(ctx context.Context, g *graph.Graph, k, threads int) (*Neighbourhoods, error) {
+	n := newNeighbourhoods(g, k)
+	err := parallel.Blocks(ctx, threads, g.Samples(), 256, func(_, lo, hi int) {
+		var r Row
+		for i := lo; i < hi; i++ {
+			index, weight := g.Of(i)
+			n.fill(i, index, weight, &r)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// fill gives sample i its nearest neighbours among its edges.
+func (n *Neighbourhoods) fill(i int, index []int32, weight []float32, r *Row) {
+	at := i * n.room
+	n.index[at], n.weight[at] = int32(i), 1
+	n.length[i] = 1
+	for _, key := range r.ranked(index, weight, n.room-1) {
+		w := key.Score()
+		if w == 0 {
+			break
+		}
+		at++
+		n.index[at], n.weight[at] = key.Number(), w
+		n.length[i]++
+	}
+	n.addUp(i)
+}
+
+// addUp sets the sum of sample i.
+func (n *Neighbourhoods) addUp(i int) {
+	_, weight := n.of(i)
+	sum := 0.0
+	for _, w := range weight {
+		sum += float64(w)
+	}
+	n.sum[i] = float32(sum)
+}
+
+// of returns sample i and its neighbours.
+func (n *Neighbourhoods) of(i int) (index []int32, weight []float32) {
+	lo, hi := i*n.room, i*n.room+int(n.length[i])
+	return n.index[lo:hi], n.weight[lo:hi]
+}
+
+// Samples returns the number of samples.
+func (n *Neighbourhoods) Samples() int { return len(n.length) }
+
+// Of returns the neighbours of sample i, most probable first, and the probabilities.
+// Neither may be changed.
+func (n *Neighbourhoods) Of(i int) (index []int32, probability []float32) {
+	index, probability = n.of(i)
+	return index[1:], probability[1:]
+}
+
+// K returns the largest number of neighbours that a sample may have.
+func (n *Neighbourhoods) K() int { return n.room - 1 }
 
 // First returns the k nearest of the neighbours: a copy, unless there are no more of any
 // sample.
 func (n *Neighbourhoods) First(k int) *Neighbourhoods {
-	if n.Most() <= k {
+	if n.K() <= k {
 		return n
 	}
-	from, room := n.lists.first(k), 1+max(0, k)
-	samples := len(from.length)
-	to := &lists{room, from.length, make([]int32, samples*room), make([]float32, samples*room), from.sum}
-	for i := range samples {
+	from, out := n.first(k), withRoom(n.Samples(), 1+max(0, k))
+	out.length, out.sum = from.length, from.sum
+	for i := range n.Samples() {
 		index, weight := from.of(i)
-		copy(to.index[i*room:], index)
-		copy(to.weight[i*room:], weight)
+		copy(out.index[i*out.room:], index)
+		copy(out.weight[i*out.room:], weight)
 	}
-	return &Neighbourhoods{to}
+	return out
+}
+
+// first is First without the copy: the result shares the neighbours with n.
+func (n *Neighbourhoods) first(k int) *Neighbourhoods {
+	if n.K() <= k {
+		return n
+	}
+	out := &Neighbourhoods{n.room, make([]int32, n.Samples()), n.index, n.weight, make([]float32, n.Samples())}
+	for i, length := range n.length {
+		out.length[i] = min(length, 1+int32(max(0, k)))
+		out.addUp(i)
+	}
+	return out
 }
 
 // Scatter returns the neighbourhoods in which sample p[i] stands for sample i of n. The only
 // error is the context's own.
 func (n *Neighbourhoods) Scatter(ctx context.Context, p sparse.Permutation, threads int) (*Neighbourhoods, error) {
-	from := n.lists
-	room := from.room
-	size := len(p) * room
-	to := &lists{room, sparse.Scatter(p, from.length), make([]int32, size), make([]float32, size), sparse.Scatter(p, from.sum)}
+	out := withRoom(len(p), n.room)
+	out.length, out.sum = sparse.Scatter(p, n.length), sparse.Scatter(p, n.sum)
 	err := parallel.Blocks(ctx, threads, len(p), 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			index, weight := from.of(i)
+			index, weight := n.of(i)
+			at := p[i] * n.room
+			copy(out.weight[at:], weight)
 			for t, j := range index {
-				to.index[p[i]*room+t], to.weight[p[i]*room+t] = int32(p[j]), weight[t]
+				out.index[at+t] = int32(p[j])
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Neighbourhoods{to}, nil
+	return out, nil
+}
+
+// Graph joins every sample to the k nearest of its neighbours; all weights are 1. The only
+// error is the context's own.
+func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Graph, error) {
+	g, err := n.first(k).edges(ctx, threads)
+	if err != nil {
+		return nil, err
+	}
+	for e := range g.Weight {
+		g.Weight[e] = 1
+	}
+	return g, nil
+}
+
+// CoNeighbours is the function CoNeighbours with the k nearest of these neighbours.
+func (n *Neighbourhoods) CoNeighbours(ctx context.Context, k, threads int) (*graph.Graph, error) {
+	return n.first(k).coNeighbours(ctx, threads, nil)
+}
+
+// coNeighbours is the function CoNeighbours with all of these neighbours.
+func (n *Neighbourhoods) coNeighbours(ctx context.Context, threads int, progress func(done int)) (*graph.Graph, error) {
+	out, err := n.edges(ctx, threads)
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, n.Samples(), threads, progress, func(r *Row, i int) {
+		if r.member == nil {
+			r.member = make([]float32, n.Samples())
+		}
+		own, _ := n.of(i)
+		for _, h := range own {
+			r.member[h] = 1
+		}
+		index, half := out.Of(i)
+		for e, j := range index {
+			// The half of the common sum that j gives, for now.
+			neighbours, weight := n.of(int(j))
+			half[e] = float32(common(r.member, neighbours, weight))
+		}
+		for _, h := range own {
+			r.member[h] = 0
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.join(out)
+	return out, nil
+}
+
+// edges returns the graph, still without weights, that joins every sample to its neighbours.
+func (n *Neighbourhoods) edges(ctx context.Context, threads int) (*graph.Graph, error) {
+	return graph.FromRows(ctx, n.Samples(), func(i int) ([]int32, []float32) {
+		index, _ := n.Of(i)
+		return index, nil
+	}, threads)
+}
+
+// join turns the halves of the common sum, stored at either end of every edge of g, into the
+// probability. Each half is added up along one list, by falling weight, and so is the sum of
+// the whole list; both are rounded alike. So the two ends are equal to the last bit, the
+// result does not depend on the samples' numbers, and it is at most 1, for a sum over part of
+// a list is not rounded beyond that over all of it.
+func (n *Neighbourhoods) join(g *graph.Graph) {
+	// Going through i in order, row j meets its lower neighbours i in order.
+	back := slices.Clone(g.Offsets)
+	for i := range g.Samples() {
+		for e := g.Offsets[i]; e < g.Offsets[i+1]; e++ {
+			j := int(g.Index[e])
+			if j < i {
+				continue
+			}
+			r := back[j]
+			back[j]++
+			p := float32((float64(g.Weight[e]) + float64(g.Weight[r])) / (float64(n.sum[i]) + float64(n.sum[j])))
+			g.Weight[e], g.Weight[r] = p, p
+		}
+	}
 }

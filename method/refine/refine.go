@@ -1,10 +1,13 @@
-// Package refine corrects pair probabilities by what the graph around a pair
-// says (graph-context-aware refinement).
+// Package refine corrects the pair probabilities by the graph around each pair
+// (graph-context-aware refinement): path propagation, Eq. pb_optpath, raises a probability to
+// that of the best path over one common neighbour, and co-neighbour propagation, Eq.
+// pb_optknn, compares whom two samples have for neighbours.
+//
+// It follows the method and may change in any minor version.
 package refine
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/option"
@@ -62,12 +65,25 @@ func (s Settings) Steps() int {
 	return steps
 }
 
-// Graph applies the refinement to g, which it takes over: the edges of g are left in
-// another order. It also returns the neighbours that the last round of co-neighbour
-// propagation with the k nearest compared, k being at least 1 there; nil where it is left out. progress, if not nil, is called with
-// the number of samples done, each counted once per step. The result does not depend on threads; 0 stands for
-// GOMAXPROCS. The only errors are those of Settings.Resolve and the context's own.
+// Graph returns the refined probabilities, and the neighbours that the last round of
+// co-neighbour propagation compared: the k nearest of every sample. Where that propagation is
+// left out, there are no such neighbours, and k is not used. g is not changed; where nothing
+// is to be done, it is the result.
+//
+// progress, if not nil, is called with the number of samples done, each counted once per
+// step. The result does not depend on threads; 0 stands for GOMAXPROCS. The errors are those
+// of Settings.Resolve, a k below 1, and the context's own.
 func Graph(ctx context.Context, g *graph.Graph, k int, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
+	if !set.WithoutPaths && !set.WithoutCoNeighbours {
+		g = &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
+	}
+	return Consume(ctx, g, k, set, threads, progress)
+}
+
+// Consume is Graph without the copy of g that path propagation works on: it leaves the edges
+// of g in another order, so that g must not be used any more. The copy would be the largest
+// object of a run.
+func Consume(ctx context.Context, g *graph.Graph, k int, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, nil, err
 	}
@@ -87,54 +103,53 @@ func Graph(ctx context.Context, g *graph.Graph, k int, set Settings, threads int
 	if set.WithoutCoNeighbours {
 		rounds = 0
 	}
-	var near *lists
+	var near *Neighbourhoods
 	var err error
 	switch {
 	case set.WithoutPaths && rounds == 0:
 		return g, nil, nil
 	case set.WithoutPaths:
-		near, err = nearest(ctx, g, k, threads)
+		near, err = Nearest(ctx, g, k, threads)
 	case rounds == 0:
 		g, err = Paths(ctx, g, threads, offset())
 		return g, nil, err
 	default:
-		// The weights that paths give are never held all at once: all that is
-		// asked of them is which are the largest of every sample.
-		near, err = paths(ctx, g, k, threads, offset())
+		// The weights that paths give are never held all at once: only the largest of every
+		// sample are needed.
+		near, err = nearestByPaths(ctx, g, k, threads, offset())
 	}
 	for round := 0; err == nil; {
 		if g, err = near.coNeighbours(ctx, threads, offset()); err != nil {
 			break
 		}
 		if round++; round == rounds {
-			return g, &Neighbourhoods{near}, nil
+			return g, near, nil
 		}
-		near, err = nearest(ctx, g, k, threads)
+		near, err = Nearest(ctx, g, k, threads)
 	}
 	return nil, nil, err
 }
 
-// Paths returns the graph in which every edge is at least as probable as the
-// best detour over one common neighbour, Eq. pb_optpath:
+// Paths returns the graph in which every edge is at least as probable as the best path over
+// one common neighbour, Eq. pb_optpath:
 //
 //	P(i,j) = max(P(i,j), max over h of P(i,h) P(h,j))
 //
-// All detours are taken in g itself, so the result does not depend on the order
-// of the samples. g is not changed. progress, if not nil, is called with the number
-// of samples done.
+// All paths are taken in g itself, so the result does not depend on the order of the samples.
+// g is not changed. progress, if not nil, is called with the number of samples done.
 func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
 	ranked := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
-	if err := rank(ctx, ranked, threads); err != nil {
+	if err := sortByWeight(ctx, ranked, threads); err != nil {
 		return nil, err
 	}
 	out := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: make([]float32, len(g.Weight))}
-	err := each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
-		s.all(ranked, i)
-		index, weight := out.Of(i)
+	err := each(ctx, g.Samples(), threads, progress, func(r *Row, i int) {
 		byWeight, _ := ranked.Of(i)
+		r.largest(ranked, i, len(byWeight))
+		index, weight := out.Of(i)
 		for e, j := range byWeight {
 			at, _ := slices.BinarySearch(index, j)
-			weight[at] = s.best[e]
+			weight[at] = r.best[e]
 		}
 	})
 	if err != nil {
@@ -143,139 +158,33 @@ func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done 
 	return out, nil
 }
 
-// paths returns every sample's k nearest neighbours after path propagation. It
+// nearestByPaths returns every sample's k nearest neighbours after path propagation. It
 // reorders the edges of g.
-func paths(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*lists, error) {
-	if err := rank(ctx, g, threads); err != nil {
+func nearestByPaths(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*Neighbourhoods, error) {
+	if err := sortByWeight(ctx, g, threads); err != nil {
 		return nil, err
 	}
-	l := newLists(g, k)
-	err := each(ctx, g.Samples(), threads, progress, func(s *scratch, i int) {
-		s.largest(g, i, k)
+	n := newNeighbourhoods(g, k)
+	err := each(ctx, g.Samples(), threads, progress, func(r *Row, i int) {
+		r.largest(g, i, k)
 		index, _ := g.Of(i)
-		l.pick(i, index, s.best, s)
+		n.fill(i, index, r.best, r)
 	})
-	return l, err
+	return n, err
 }
 
-// rank puts the edges of every sample in the order of falling weight and, among
+// sortByWeight puts the edges of every sample in the order of falling weight and, among
 // equals, rising number.
-func rank(ctx context.Context, g *graph.Graph, threads int) error {
+func sortByWeight(ctx context.Context, g *graph.Graph, threads int) error {
 	return parallel.Blocks(ctx, threads, g.Samples(), 256, func(_, lo, hi int) {
-		var keys []uint64
+		var r Row
 		for i := lo; i < hi; i++ {
 			index, weight := g.Of(i)
-			keys = sorted(keys, index, weight, 0)
-			for e, x := range keys {
-				index[e], weight[e] = unkey(x)
+			for e, key := range r.ranked(index, weight, len(index)) {
+				index[e], weight[e] = key.Number(), key.Score()
 			}
 		}
 	})
-}
-
-// sorted returns, in the place of keys, a key for every edge of a weight that is not
-// below floor, those of the largest weight first and, among equals, those to the lowest
-// number.
-func sorted(keys []uint64, index []int32, weight []float32, floor float32) []uint64 {
-	keys = keys[:0]
-	for e, j := range index {
-		if w := weight[e]; w >= floor {
-			// The bits of a positive number rise with it.
-			keys = append(keys, uint64(^math.Float32bits(w))<<32|uint64(j))
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// unkey returns the edge that a key stands for.
-func unkey(x uint64) (index int32, weight float32) {
-	return int32(uint32(x)), math.Float32frombits(^uint32(x >> 32))
-}
-
-// all sets best to the weights that paths give to the edges of sample i of g, which are
-// ranked, in their order.
-func (s *scratch) all(g *graph.Graph, i int) {
-	index, weight := g.Of(i)
-	s.best = append(s.best[:0], weight...)
-	for e, h := range index {
-		s.place[h] = int32(e) + 1
-	}
-	for e, j := range index {
-		// No detour is more probable than its second step, by falling weight, after
-		// the best first one.
-		theirs, step := g.Of(int(j))
-		most := weight[e]
-		for l, h := range theirs {
-			if weight[0]*step[l] <= most {
-				break
-			}
-			if at := s.place[h] - 1; at >= 0 {
-				most = max(most, weight[at]*step[l])
-			}
-		}
-		s.best[e] = most
-	}
-	for _, h := range index {
-		s.place[h] = 0
-	}
-}
-
-// largest does the same for those edges whose weights are then among the sample's k
-// largest. The others are anything below these, and the largest are at least floor.
-func (s *scratch) largest(g *graph.Graph, i, k int) {
-	index, weight := g.Of(i)
-	s.best, s.near, s.floor = append(s.best[:0], weight...), s.near[:0], 0
-	if k = min(max(1, k), len(index)); k > 0 {
-		s.floor = weight[k-1]
-	}
-	for e, j := range index {
-		s.place[j] = int32(e) + 1
-		if weight[e] >= s.floor {
-			s.near = append(s.near, int32(e))
-		}
-	}
-	enough := 2 * k
-	// No step raises the probability of a path, so that few first steps come into
-	// question, and few second ones after each.
-	for e, h := range index {
-		if weight[e] < s.floor {
-			break
-		}
-		theirs, step := g.Of(int(h))
-		for l, j := range theirs {
-			p := weight[e] * step[l]
-			if p < s.floor {
-				break
-			}
-			at := s.place[j] - 1
-			if at < 0 || p <= s.best[at] {
-				continue
-			}
-			if s.best[at] < s.floor {
-				s.near = append(s.near, at)
-			}
-			s.best[at] = p
-		}
-		if len(s.near) >= enough {
-			s.raise(k)
-			enough = 2 * max(k, len(s.near)) // of which many may tie
-		}
-	}
-	for _, h := range index {
-		s.place[h] = 0
-	}
-}
-
-// raise sets the floor to the k-th largest weight so far.
-func (s *scratch) raise(k int) {
-	s.top = s.top[:0]
-	for _, at := range s.near {
-		s.top = append(s.top, s.best[at])
-	}
-	slices.Sort(s.top)
-	s.floor = s.top[len(s.top)-k]
-	s.near = slices.DeleteFunc(s.near, func(at int32) bool { return s.best[at] < s.floor })
 }
 
 // CoNeighbours returns the graph of co-neighbour probabilities, Eq. pb_optknn:
@@ -290,175 +199,24 @@ func (s *scratch) raise(k int) {
 // nearest. g is not changed. progress, if not nil, is called with the number of
 // samples done.
 func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*graph.Graph, error) {
-	near, err := nearest(ctx, g, k, threads)
+	near, err := Nearest(ctx, g, k, threads)
 	if err != nil {
 		return nil, err
 	}
 	return near.coNeighbours(ctx, threads, progress)
 }
 
-// scratch is one thread's.
-type scratch struct {
-	place []int32   // by sample: where it is on a list, counted from 1; to be left at 0
-	best  []float32 // the weights of a sample's edges
-	floor float32   // below which none of the largest is
-	near  []int32   // the edges that reach it
-	top   []float32 // their weights
-	keys  []uint64
-}
-
 // each calls do for every sample i.
-func each(ctx context.Context, n, threads int, progress func(done int), do func(s *scratch, i int)) error {
-	scratches := make([]scratch, min(parallel.Threads(threads), n))
+func each(ctx context.Context, n, threads int, progress func(done int), do func(r *Row, i int)) error {
+	rows := make([]*Row, min(parallel.Threads(threads), n))
 	tick := parallel.Counter(progress)
 	return parallel.Blocks(ctx, threads, n, 64, func(worker, lo, hi int) {
-		s := &scratches[worker]
-		if s.place == nil {
-			s.place = make([]int32, n)
+		if rows[worker] == nil {
+			rows[worker] = NewRow(n)
 		}
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			do(s, i)
+			do(rows[worker], i)
 		}
 		tick(hi - lo)
 	})
-}
-
-// lists holds every sample's nearest neighbours in a graph, itself first. There is
-// room for the same number of each sample.
-type lists struct {
-	room   int
-	length []int32
-	index  []int32
-	weight []float32
-	sum    []float32 // of a sample's weights
-}
-
-// newLists has room for k neighbours of every sample of g, or as many as it has.
-func newLists(g *graph.Graph, k int) *lists {
-	n, most := g.Samples(), 0
-	for i := range n {
-		most = max(most, g.Offsets[i+1]-g.Offsets[i])
-	}
-	room := 1 + max(0, min(k, most))
-	return &lists{room, make([]int32, n), make([]int32, n*room), make([]float32, n*room), make([]float32, n)}
-}
-
-// of returns the neighbours of sample i.
-func (l *lists) of(i int) (index []int32, weight []float32) {
-	lo, hi := i*l.room, i*l.room+int(l.length[i])
-	return l.index[lo:hi], l.weight[lo:hi]
-}
-
-// first returns the lists cut after their k nearest. It shares them with l.
-func (l *lists) first(k int) *lists {
-	out := &lists{l.room, make([]int32, len(l.length)), l.index, l.weight, make([]float32, len(l.sum))}
-	most := 1 + int32(max(0, min(k, l.room-1)))
-	for i, length := range l.length {
-		out.length[i] = min(length, most)
-		_, weight := out.of(i)
-		sum := 0.0
-		for _, w := range weight {
-			sum += float64(w)
-		}
-		out.sum[i] = float32(sum)
-	}
-	return out
-}
-
-// nearest picks each sample's k edges of the largest weight, among equals the
-// one to the lower number. Edges of weight 0 are no neighbours.
-func nearest(ctx context.Context, g *graph.Graph, k, threads int) (*lists, error) {
-	l := newLists(g, k)
-	err := parallel.Blocks(ctx, threads, g.Samples(), 256, func(_, lo, hi int) {
-		var s scratch
-		for i := lo; i < hi; i++ {
-			index, weight := g.Of(i)
-			l.pick(i, index, weight, &s)
-		}
-	})
-	return l, err
-}
-
-// pick fills the list of sample i from its edges.
-func (l *lists) pick(i int, index []int32, weight []float32, s *scratch) {
-	at := i * l.room
-	l.index[at], l.weight[at] = int32(i), 1
-	l.length[i] = 1
-	sum := 1.0
-	s.keys = sorted(s.keys, index, weight, s.floor)
-	for _, x := range s.keys[:min(len(s.keys), l.room-1)] {
-		j, w := unkey(x)
-		if w == 0 {
-			break
-		}
-		at++
-		l.index[at], l.weight[at] = j, w
-		l.length[i]++
-		sum += float64(w)
-	}
-	l.sum[i] = float32(sum)
-}
-
-// coNeighbours is CoNeighbours on the nearest neighbours.
-func (l *lists) coNeighbours(ctx context.Context, threads int, progress func(done int)) (*graph.Graph, error) {
-	out, err := l.edges(ctx, threads)
-	if err != nil {
-		return nil, err
-	}
-	err = each(ctx, len(l.length), threads, progress, func(s *scratch, i int) {
-		mine, _ := l.of(i)
-		for _, h := range mine {
-			s.place[h] = 1
-		}
-		index, half := out.Of(i)
-		for e, j := range index {
-			// The half of the common sum that j gives, for now.
-			theirs, weight := l.of(int(j))
-			sum := 0.0
-			for t, h := range theirs {
-				sum += float64(float32(s.place[h]) * weight[t])
-			}
-			half[e] = float32(sum)
-		}
-		for _, h := range mine {
-			s.place[h] = 0
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	l.join(out)
-	return out, nil
-}
-
-// edges returns the graph, still without weights, that joins every sample to
-// those on its list.
-func (l *lists) edges(ctx context.Context, threads int) (*graph.Graph, error) {
-	return graph.FromRows(ctx, len(l.length), func(i int) ([]int32, []float32) {
-		index, _ := l.of(i)
-		return index[1:], nil
-	}, threads)
-}
-
-// join turns the halves of the common sum, stored at either end of every edge
-// of g, into the probability. Every half is added up along one list, by falling
-// weight, and so is the whole list, and both are rounded alike. That makes the two
-// ends equal to the last bit, keeps the result from depending on the samples'
-// numbers, and bounds it by 1, for a sum over part of a list cannot be rounded beyond
-// that over all of it.
-func (l *lists) join(g *graph.Graph) {
-	// Going through i in order, row j meets its lower neighbours i in order.
-	back := slices.Clone(g.Offsets)
-	for i := range g.Samples() {
-		for e := g.Offsets[i]; e < g.Offsets[i+1]; e++ {
-			j := int(g.Index[e])
-			if j < i {
-				continue
-			}
-			r := back[j]
-			back[j]++
-			p := float32((float64(g.Weight[e]) + float64(g.Weight[r])) / (float64(l.sum[i]) + float64(l.sum[j])))
-			g.Weight[e], g.Weight[r] = p, p
-		}
-	}
 }

@@ -209,12 +209,16 @@ func viaCoNeighbours(t testing.TB, g *graph.Graph, k, threads int) *graph.Graph 
 	return out
 }
 
-// refined applies Graph to a copy of g, which it would take over.
+// refined applies Graph, and holds that Consume gives the same.
 func refined(t testing.TB, g *graph.Graph, k int, set Settings, threads int) *graph.Graph {
 	t.Helper()
-	out, _, err := Graph(t.Context(), clone(g), k, set, threads, nil)
+	out, _, err := Graph(t.Context(), g, k, set, threads, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	consumed, _, err := Consume(t.Context(), clone(g), k, set, threads, nil)
+	if err != nil || !reflect.DeepEqual(consumed, out) {
+		t.Fatalf("Consume gives another graph than Graph, or %v", err)
 	}
 	return out
 }
@@ -296,16 +300,16 @@ func TestPathsNeverLower(t *testing.T) {
 	}
 }
 
-// TestGraphsStay holds that Paths and CoNeighbours leave their graph as it was, even
-// where Graph then takes over what they returned.
+// TestGraphsStay holds that Graph, Paths and CoNeighbours leave their graph as it was, even
+// where Consume then reorders what they returned.
 func TestGraphsStay(t *testing.T) {
 	g := random(rand.New(rand.NewPCG(17, 18)), 200, 30, kinds["distinct"]).graph(t)
 	before := clone(g)
-	for name, out := range map[string]*graph.Graph{"Paths": viaPaths(t, g, 2), "CoNeighbours": viaCoNeighbours(t, g, 7, 2)} {
+	for name, out := range map[string]*graph.Graph{"Paths": viaPaths(t, g, 2), "CoNeighbours": viaCoNeighbours(t, g, 7, 2), "Graph": refined(t, g, 7, Settings{}, 2)} {
 		if !reflect.DeepEqual(g, before) {
 			t.Fatalf("%s changes the graph", name)
 		}
-		if _, _, err := Graph(t.Context(), out, 7, Settings{}, 2, nil); err != nil {
+		if _, _, err := Consume(t.Context(), out, 7, Settings{}, 2, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(g, before) {
@@ -314,16 +318,16 @@ func TestGraphsStay(t *testing.T) {
 	}
 }
 
-// TestGraphTakesOver holds that Graph leaves every sample the edges that it had, in
+// TestConsume holds that Consume leaves every sample the edges that it had, in
 // whatever order.
-func TestGraphTakesOver(t *testing.T) {
+func TestConsume(t *testing.T) {
 	g := random(rand.New(rand.NewPCG(19, 20)), 200, 30, kinds["tied"]).graph(t)
 	before := clone(g)
-	if _, _, err := Graph(t.Context(), g, 7, Settings{Rounds: 2}, 2, nil); err != nil {
+	if _, _, err := Consume(t.Context(), g, 7, Settings{Rounds: 2}, 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	if reflect.DeepEqual(g, before) {
-		t.Error("the edges are still in order; the comment of Graph is out of date")
+		t.Error("the edges are still in order; the comment of Consume is out of date")
 	}
 	for i := range g.Samples() {
 		index, weight := g.Of(i)
@@ -391,7 +395,7 @@ func TestTies(t *testing.T) {
 	for _, j := range []int{0, 1, 3, 4} {
 		w.set(2, j, 0.5)
 	}
-	near, err := nearest(t.Context(), w.graph(t), 2, 1)
+	near, err := Nearest(t.Context(), w.graph(t), 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +408,7 @@ func TestTies(t *testing.T) {
 	w.set(2, 1, 0.25)
 	w.set(3, 4, 1)
 	w.set(2, 0, 0.75)
-	near, err = paths(t.Context(), w.graph(t), 2, 1, nil)
+	near, err = nearestByPaths(t.Context(), w.graph(t), 2, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,16 +428,16 @@ func TestNearest(t *testing.T) {
 			w := random(r, n, 20*r.Float64(), weight)
 			g := w.graph(t)
 			for _, k := range []int{-1, 0, 1, 3, n, math.MaxInt} {
-				plain, err := nearest(t.Context(), g, k, 2)
+				plain, err := Nearest(t.Context(), g, k, 2)
 				if err != nil {
 					t.Fatal(err)
 				}
-				after, err := paths(t.Context(), clone(g), k, 2, nil)
+				after, err := nearestByPaths(t.Context(), clone(g), k, 2, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, c := range []struct {
-					got  *lists
+					got  *Neighbourhoods
 					want matrix
 				}{{plain, w}, {after, w.paths()}} {
 					for i := range n {
@@ -481,11 +485,11 @@ func TestFloor(t *testing.T) {
 		after := w.paths()
 		all := viaPaths(t, w.graph(t), 2)
 		for k := 1; k < 12; k++ {
-			want, err := nearest(t.Context(), all, k, 1)
+			want, err := Nearest(t.Context(), all, k, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := paths(t.Context(), w.graph(t), k, 2, nil)
+			got, err := nearestByPaths(t.Context(), w.graph(t), k, 2, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -745,11 +749,11 @@ func BenchmarkGraph(b *testing.B) {
 		{"paths", func(g *graph.Graph) (*graph.Graph, error) { return Paths(b.Context(), g, 0, nil) }},
 		{"co-neighbours", func(g *graph.Graph) (*graph.Graph, error) { return CoNeighbours(b.Context(), g, k, 0, nil) }},
 		{"both", func(g *graph.Graph) (*graph.Graph, error) {
-			out, _, err := Graph(b.Context(), g, k, Settings{}, 0, nil)
+			out, _, err := Consume(b.Context(), g, k, Settings{}, 0, nil)
 			return out, err
 		}},
 		{"three rounds", func(g *graph.Graph) (*graph.Graph, error) {
-			out, _, err := Graph(b.Context(), g, k, Settings{Rounds: 3}, 0, nil)
+			out, _, err := Consume(b.Context(), g, k, Settings{Rounds: 3}, 0, nil)
 			return out, err
 		}},
 	} {
@@ -757,7 +761,7 @@ func BenchmarkGraph(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				own := clone(g) // Graph would have the edges ranked from the second time on
+				own := clone(g) // Consume would have the edges ranked from the second time on
 				b.StartTimer()
 				if _, err := c.f(own); err != nil {
 					b.Fatal(err)
