@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/probability"
 )
 
@@ -314,16 +315,8 @@ func (r *Report) choiceChart() template.HTML {
 	return f.done()
 }
 
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "s") {
-		thing += "e"
-	}
-	return grouped(n) + " " + thing + "s"
-}
+// count writes a number of things, its digits in threes.
+func count(n int, thing string) string { return grouped(n) + " " + words.Plural(n, thing) }
 
 // grouped writes a number with its digits in threes.
 func grouped(n int) string {

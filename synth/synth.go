@@ -23,6 +23,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -167,7 +168,7 @@ func (c Config) complete() (Config, error) {
 	case c.Missing > 0 && c.Views == 1:
 		return c, fmt.Errorf("Missing is %v with a single view, which every sample must keep; give 0, or more Views", c.Missing)
 	case c.Classes > c.Samples-c.outliers():
-		return c, fmt.Errorf("Classes is %d for %s not being outliers; give at most one class per sample", c.Classes, count(c.Samples-c.outliers(), "sample"))
+		return c, fmt.Errorf("Classes is %d for %s not being outliers; give at most one class per sample", c.Classes, words.Count(c.Samples-c.outliers(), "sample"))
 	}
 	var err error
 	if c.Dims, err = perView("Dims", c.Dims, c.Views, 64); err != nil {
@@ -194,14 +195,6 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// count returns "1 noun" or "2 nouns".
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 // perView returns one value per view: the given ones, the only one given, or the
 // standard.
 func perView[T any](field string, given []T, views int, standard T) ([]T, error) {
@@ -212,7 +205,7 @@ func perView[T any](field string, given []T, views int, standard T) ([]T, error)
 	case 1:
 		standard = given[0]
 	default:
-		return nil, fmt.Errorf("%s has %d values for %s; give one for each view, one for all, or none", field, len(given), count(views, "view"))
+		return nil, fmt.Errorf("%s has %d values for %s; give one for each view, one for all, or none", field, len(given), words.Count(views, "view"))
 	}
 	all := make([]T, views)
 	for v := range all {

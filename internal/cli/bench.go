@@ -250,7 +250,7 @@ func (r *benchReport) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Results on real data\n\n"+
 		"Made on %s by\n\n    %s\n\nwith %s on %s.\n\n",
-		r.Date, oneLine(r.Command), r.Version, count(r.Processors, "processor"))
+		r.Date, oneLine(r.Command), r.Version, words.Count(r.Processors, "processor"))
 	b.WriteString(`This is the method of the paper with its defaults. It is told neither the classes
 nor their number, but it is told K, the number of neighbours that a sample is
 compared by, and **that K comes from what is known of the classes**: with a star,

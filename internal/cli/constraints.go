@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 )
 
@@ -159,17 +160,17 @@ func (k *known) report(labels []int) (*constraintReport, error) {
 func (r *constraintReport) summary() string {
 	var parts []string
 	if r.MustLink != nil {
-		parts = append(parts, count(r.MustLinks, "must-link"))
+		parts = append(parts, words.Count(r.MustLinks, "must-link"))
 	}
 	if r.CannotLink != nil {
-		parts = append(parts, count(r.CannotLinks, "cannot-link"))
+		parts = append(parts, words.Count(r.CannotLinks, "cannot-link"))
 	}
 	if r.Distinct != nil {
-		parts = append(parts, fmt.Sprintf("%s of distinct samples, %d in all", count(r.Groups, "group"), r.Grouped))
+		parts = append(parts, fmt.Sprintf("%s of distinct samples, %d in all", words.Count(r.Groups, "group"), r.Grouped))
 	}
 	line := strings.Join(parts, ", ") + "; all honoured\n"
 	if pairs := r.MustLinks + r.CannotLinks; pairs > 0 {
-		line = count(pairs, "constraint") + ": " + line
+		line = words.Count(pairs, "constraint") + ": " + line
 	}
 	return line
 }

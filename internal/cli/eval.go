@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -72,7 +73,7 @@ func evalFunc(ctx context.Context, out io.Writer, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	return show(out, o.json, s, fmt.Sprintf("%s, %s\n\n%s", count(s.Samples, "sample"), count(s.Clusters, "cluster"), scoreTable(&s)))
+	return show(out, o.json, s, fmt.Sprintf("%s, %s\n\n%s", words.Count(s.Samples, "sample"), words.Count(s.Clusters, "cluster"), scoreTable(&s)))
 }
 
 // readTruth reads the class of every sample. Samples without ids, for which ids is

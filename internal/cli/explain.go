@@ -308,7 +308,7 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	if s.Size == 1 {
 		t.line("sample %s is alone in cluster %d, with confidence %.2f", s.ID, s.Cluster, s.Confidence.Value)
 	} else {
-		t.line("sample %s is in cluster %d (%s), with confidence %.2f", s.ID, s.Cluster, count(s.Size, "sample"), s.Confidence.Value)
+		t.line("sample %s is in cluster %d (%s), with confidence %.2f", s.ID, s.Cluster, words.Count(s.Size, "sample"), s.Confidence.Value)
 	}
 	if s.Bound {
 		t.line("constraints apply to it, so another cluster may be worth more to it")
@@ -366,7 +366,7 @@ func places(t *page, m *mvclust.Model, s *explain.Sample) {
 	t.rows(rows)
 	var notes []string
 	if more := len(s.Places) - strongest; more > 0 {
-		notes = append(notes, "not shown: "+count(more, "cluster")+" of smaller gain")
+		notes = append(notes, "not shown: "+words.Count(more, "cluster")+" of smaller gain")
 	}
 	if r := m.Settings.Resolution; r > 0 {
 		notes = append(notes, fmt.Sprintf("for: the sum of its link probabilities; against: the sum expected by chance, times %.3g", r))

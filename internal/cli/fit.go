@@ -32,10 +32,12 @@ type fitOptions struct {
 	thumbs     string
 }
 
-const fitHelp = `fit clusters samples that are described in one or more views.
+// fitHelp is the long help, up to the settings.
+func fitHelp() string {
+	return `fit clusters samples that are described in one or more views.
 
-A VIEW is a file, or FILE:NAME for one array or column of it: .npy, .npz, .mat
-(version 5 to 7.3), .parquet, .arrow, .feather, .csv or .tsv. A file that holds
+A VIEW is a file, or FILE:NAME for one array or column of it:
+` + dataset.Extensions() + `. A file that holds
 several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns of
 lists of numbers) gives them all, in order. Every view has one row per sample; a row
 that is null or NaN throughout says that the sample lacks the view.
@@ -67,13 +69,14 @@ Nothing needs to be set. The number of neighbours and how fine the clusters are
 follow from the data; views that agree with no other are left out, with a note.
 
 The same input, settings and seed give the same labels.csv for any --threads.`
+}
 
 func newFitCommand() *cobra.Command {
 	var o fitOptions
 	cmd := &cobra.Command{
 		Use:   "fit [flags] VIEW [VIEW...]",
 		Short: "Cluster samples",
-		Long:  fitHelp,
+		Long:  fitHelp(),
 		Example: `  mvclust fit view1.npy view2.npy
   mvclust fit data.mat:X --truth data.mat:gt
   mvclust fit images.csv text.csv --id name --metric l2,cosine -o out

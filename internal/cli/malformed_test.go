@@ -64,7 +64,7 @@ func parquetFile(t *testing.T, id func(i int) string, change func(x []float32)) 
 	}
 	var b bytes.Buffer
 	err := parquet.Write(&b, parquet.Column{Name: "id", Data: names},
-		parquet.Column{Name: "emb", Data: parquet.Lists{Dims: cols, Data: values(change), Has: func(int) bool { return true }}})
+		parquet.Column{Name: "emb", Data: parquet.Lists{Dims: cols, Data: values(change)}})
 	if err != nil {
 		t.Fatal(err)
 	}

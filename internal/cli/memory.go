@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // size is the value of a flag that takes a number of bytes, such as 8GiB.
@@ -111,7 +112,7 @@ func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scra
 	}
 	if need > limit {
 		return nil, fmt.Errorf("--memory: %s is too little for %s in %s, which take %s; give --memory %s, or fewer --neighbors, or less of --param candidates",
-			&budget, count(samples, "sample"), count(len(dims), "view"), &need, &need)
+			&budget, words.Count(samples, "sample"), words.Count(len(dims), "view"), &need, &need)
 	}
 	// Part of the program is not what Go counts.
 	old := debug.SetMemoryLimit(-1)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -204,12 +205,12 @@ func (n *newcomers) match(place []int) error {
 	}
 	if !n.byName(open) && !n.byOrder(open) {
 		return fmt.Errorf("%s: %s where %s has %s (%s), and not all have the names of these; say which is which by NAME=VIEW",
-			open[0].Name, count(len(n.set.Views), "view"), n.path, count(len(m.Views), "view"), viewList(m))
+			open[0].Name, words.Count(len(n.set.Views), "view"), n.path, words.Count(len(m.Views), "view"), viewList(m))
 	}
 	for k, v := range n.views {
 		if rows := m.Views[k].Rows; v != nil && v.Dims != rows.Dims {
 			return fmt.Errorf("%s has %s where the view %s of %s has %d; give the features of that view, or say which view it is by NAME=VIEW",
-				v.Name, count(v.Dims, "dimension"), rows.Name, n.path, rows.Dims)
+				v.Name, words.Count(v.Dims, "dimension"), rows.Name, n.path, rows.Dims)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/report"
 )
 
@@ -51,7 +52,7 @@ func title(set *dataset.Set) string {
 	name := set.Views[0].Name
 	for _, v := range set.Views[1:] {
 		if base, _, _ := strings.Cut(v.Name, ":"); !strings.HasPrefix(name, base) {
-			return fmt.Sprintf("%s and %s", name, count(len(set.Views)-1, "other view"))
+			return fmt.Sprintf("%s and %s", name, words.Count(len(set.Views)-1, "other view"))
 		}
 	}
 	if len(set.Views) > 1 {

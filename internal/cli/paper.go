@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust/internal/paper"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 type benchPaperOptions struct {
@@ -121,7 +122,7 @@ func benchPaperFunc(ctx context.Context, out, stderr io.Writer, o benchPaperOpti
 		_, err = out.Write(numbers)
 	} else {
 		setups, reused, failed := r.Counts()
-		_, err = fmt.Fprintf(out, "the page is in %s: %s, %d of them from before, %d that could not be run\n", o.output, count(setups, "setup"), reused, failed)
+		_, err = fmt.Fprintf(out, "the page is in %s: %s, %d of them from before, %d that could not be run\n", o.output, words.Count(setups, "setup"), reused, failed)
 	}
 	return printing(err)
 }

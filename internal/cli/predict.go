@@ -12,6 +12,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/predict"
 )
 
@@ -145,8 +146,8 @@ func (r *predictReport) summary(folder string) string {
 			given++
 		}
 	}
-	fmt.Fprintf(&b, "%s in %d of the %s of a model of %s and %s\n\n", count(r.Inputs.Samples, "new sample"), given, count(len(r.Model.Views), "view"),
-		count(r.Model.Samples, "sample"), count(r.Model.Clusters, "cluster"))
+	fmt.Fprintf(&b, "%s in %d of the %s of a model of %s and %s\n\n", words.Count(r.Inputs.Samples, "new sample"), given, words.Count(len(r.Model.Views), "view"),
+		words.Count(r.Model.Samples, "sample"), words.Count(r.Model.Clusters, "cluster"))
 	fmt.Fprintf(&b, "%d belong to a cluster, and %d to none\n", r.Assigned, r.None)
 	if r.Known > 0 {
 		fmt.Fprintf(&b, "%d are in the model already and keep their labels\n", r.Known)

@@ -14,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
@@ -121,12 +122,12 @@ func newChoiceReport(trace *mvclust.Trace) *choiceReport {
 	r := &choiceReport{Chosen: c, Tried: trace.Tried}
 	switch {
 	case len(trace.Tried) == 1:
-		r.Why = fmt.Sprintf("%s at resolution %.3g, as asked for", count(c.Neighbours, "neighbour"), c.Resolution)
+		r.Why = fmt.Sprintf("%s at resolution %.3g, as asked for", words.Count(c.Neighbours, "neighbour"), c.Resolution)
 	case c.Score == 0:
-		r.Why = fmt.Sprintf("%s at resolution %.3g: no partition of %d tried is stable and worth its clusters", count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried))
+		r.Why = fmt.Sprintf("%s at resolution %.3g: no partition of %d tried is stable and worth its clusters", words.Count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried))
 	default:
 		r.Why = fmt.Sprintf("%s at resolution %.3g: of %d partitions tried, the most stable for its compression (%.2f with another resolution, %.2f with other neighbours, %.0f%% shorter walks)",
-			count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried), c.Plateau, c.Agreement, 100*c.Compression)
+			words.Count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried), c.Plateau, c.Agreement, 100*c.Compression)
 	}
 	return r
 }
@@ -275,7 +276,7 @@ func encode(x any) ([]byte, error) {
 // summary says what matters most.
 func (r *runReport) summary(folder string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s", count(r.Inputs.Samples, "sample"), count(len(r.Inputs.Views), "view"))
+	fmt.Fprintf(&b, "%s, %s", words.Count(r.Inputs.Samples, "sample"), words.Count(len(r.Inputs.Views), "view"))
 	if r.Choice == nil {
 		fmt.Fprintf(&b, ", K = %d", r.Settings["neighbors"])
 	}
@@ -289,9 +290,9 @@ func (r *runReport) summary(folder string) string {
 		})
 	}
 	b.WriteString(table(rows))
-	fmt.Fprintf(&b, "\n%s", count(r.Pairs, "pair"))
+	fmt.Fprintf(&b, "\n%s", words.Count(r.Pairs, "pair"))
 	if r.Learning.Epochs > 0 {
-		fmt.Fprintf(&b, ", loss %.4g -> %.4g in %s", r.Learning.First, r.Learning.Least, count(r.Learning.Epochs, "epoch"))
+		fmt.Fprintf(&b, ", loss %.4g -> %.4g in %s", r.Learning.First, r.Learning.Least, words.Count(r.Learning.Epochs, "epoch"))
 	}
 	b.WriteString("\n")
 	if r.Choice != nil {
@@ -301,7 +302,7 @@ func (r *runReport) summary(folder string) string {
 		b.WriteString(r.Constraints.summary())
 	}
 	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
-	fmt.Fprintf(&b, "%s, of which %d of a single sample; the largest: %s\n", count(r.Clusters, "cluster"), r.Singletons, largest)
+	fmt.Fprintf(&b, "%s, of which %d of a single sample; the largest: %s\n", words.Count(r.Clusters, "cluster"), r.Singletons, largest)
 	fmt.Fprintf(&b, "mean confidence %.2f\n\n", r.Confidence)
 	if r.Scores != nil {
 		b.WriteString(scoreTable(r.Scores) + "\n")
@@ -319,7 +320,7 @@ func scoreTable(s *score.Scores) string {
 		}
 		return cells
 	}
-	return fmt.Sprintf("scores in %% against %s\n", count(s.Classes, "class")) +
+	return fmt.Sprintf("scores in %% against %s\n", words.Count(s.Classes, "class")) +
 		table([][]string{
 			{"", "precision", "recall", "F"},
 			row("pairwise", s.PairwisePrecision, s.PairwiseRecall, s.PairwiseF),
@@ -349,15 +350,3 @@ func table(rows [][]string) string {
 
 // percent writes a share in percent.
 func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
-
-// count writes a number of things.
-func count(n int, thing string) string {
-	switch {
-	case n == 1:
-		return "1 " + thing
-	case strings.HasSuffix(thing, "s"):
-		return fmt.Sprintf("%d %ses", n, thing)
-	default:
-		return fmt.Sprintf("%d %ss", n, thing)
-	}
-}

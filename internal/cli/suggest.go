@@ -10,6 +10,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 type suggestOptions struct {
@@ -101,7 +102,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 // suggestionText says in words and figures what s suggests.
 func suggestionText(m *mvclust.Model, s *explain.Suggestions) string {
 	var t page
-	t.line("%s in %s", count(m.Samples(), "sample"), count(m.Clusters(), "cluster"))
+	t.line("%s in %s", words.Count(m.Samples(), "sample"), words.Count(m.Clusters(), "cluster"))
 	head := []string{"pull", "links", "weight", "expected", "strongest link", "strongest view"}
 	rows := [][]string{append([]string{"may be one", "sizes"}, head...)}
 	for _, x := range s.Merges {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -172,9 +173,9 @@ func newSynthReport(cfg synth.Config, set *synth.Set) *synthReport {
 
 func (r *synthReport) summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s, %d to %d each, and %s\n", count(r.Samples, "sample"), count(r.Classes, "class"), r.Smallest, r.Largest, count(r.Outliers, "outlier"))
+	fmt.Fprintf(&b, "%s of %s, %d to %d each, and %s\n", words.Count(r.Samples, "sample"), words.Count(r.Classes, "class"), r.Smallest, r.Largest, words.Count(r.Outliers, "outlier"))
 	for _, v := range r.Views {
-		fmt.Fprintf(&b, "  %s: %s, %s%% of the samples lack it\n", v.Name, count(v.Dims, "dimension"), percent(1-float64(v.Present)/float64(r.Samples)))
+		fmt.Fprintf(&b, "  %s: %s, %s%% of the samples lack it\n", v.Name, words.Count(v.Dims, "dimension"), percent(1-float64(v.Present)/float64(r.Samples)))
 	}
 	fmt.Fprintf(&b, "\nview0 to view%d and %s are in %s\n", len(r.Views)-1, r.truth, r.File)
 	return b.String()

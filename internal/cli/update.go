@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/predict"
 )
 
@@ -120,20 +121,20 @@ const mostChanges = 10
 func (r *updateReport) summary(folder string) string {
 	var b strings.Builder
 	c := r.Changes
-	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", count(c.Added, "sample"), count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
-	fmt.Fprintf(&b, "%s (%d before): %d kept, %d created, %d merged, %d split off\n", count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
+	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", words.Count(c.Added, "sample"), words.Count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
+	fmt.Fprintf(&b, "%s (%d before): %d kept, %d created, %d merged, %d split off\n", words.Count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
 	if c.Chosen {
 		b.WriteString("the granularity was chosen anew, since many samples were added\n")
 	}
 	var lines []string
 	for _, x := range c.Created {
-		lines = append(lines, fmt.Sprintf("  created %d: %s, %d of them new", x.Label, count(x.Size, "sample"), x.New))
+		lines = append(lines, fmt.Sprintf("  created %d: %s, %d of them new", x.Label, words.Count(x.Size, "sample"), x.New))
 	}
 	for _, x := range c.Merged {
-		lines = append(lines, fmt.Sprintf("  merged %d into %d: %s, which makes %d", x.From, x.Into, count(x.Samples, "sample"), x.Size))
+		lines = append(lines, fmt.Sprintf("  merged %d into %d: %s, which makes %d", x.From, x.Into, words.Count(x.Samples, "sample"), x.Size))
 	}
 	for _, x := range c.Split {
-		lines = append(lines, fmt.Sprintf("  split %d off %d: %s of %d", x.Into, x.From, count(x.Samples, "sample"), x.Size))
+		lines = append(lines, fmt.Sprintf("  split %d off %d: %s of %d", x.Into, x.From, words.Count(x.Samples, "sample"), x.Size))
 	}
 	if more := len(lines) - mostChanges; more > 0 {
 		lines = append(lines[:mostChanges], fmt.Sprintf("  and %d more, in update.json", more))

@@ -1,7 +1,8 @@
-// Package array is the common language of the file readers: it says what a
-// file holds and hands over one array at a time, so that a large file is never
-// held twice and an array that nobody asked for is never read. The bytes come
-// from an io.ReaderAt, whose errors are passed on.
+// Package array is what the readers of files have in common: the interface File, the
+// conversion of values, and the error for damaged files.
+//
+// A File says what it holds and reads one array at a time. So an array that nobody
+// asks for is never read, and a large one is never held twice.
 package array
 
 // Kind says how a file stores the values of an array.
@@ -53,9 +54,9 @@ func (i Info) Len() int {
 	return n
 }
 
-// Turn puts values of a matrix, those from position at on in storage order, to
-// their places in dst, which holds the matrix in the other order: row after row
-// if it is ColumnMajor, else column after column.
+// Turn puts some values of a matrix to their places in dst, which holds the matrix in
+// the other order: row after row if it is ColumnMajor, else column after column. The
+// values stand from position at on in storage order.
 func (i Info) Turn(dst []float32, at int, vals []float32) {
 	lines, length := i.Shape[0], i.Shape[1] // as they are stored
 	if i.ColumnMajor {
@@ -81,9 +82,8 @@ type File interface {
 	// Float32 returns the values of array i in storage order. A finite value
 	// that does not fit a float32 is an error that names its place.
 	Float32(i int) ([]float32, error)
-	// Turned returns the values of array i, which must be a matrix, as Float32
-	// does but in the other order, without holding them twice if that can be
-	// helped.
+	// Turned returns the values of array i, a matrix, as Float32 does, but in the
+	// other order. It holds them twice only where that cannot be avoided.
 	Turned(i int) ([]float32, error)
 	// Int64 returns the values of array i in storage order. A value that is not
 	// a whole number is an error that names its place.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Number is any type whose values files store as a machine does.
+// Number is a type of numbers as files and machines store them.
 type Number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
@@ -19,8 +19,8 @@ type ValueError struct {
 
 func (e *ValueError) Error() string { return e.Problem }
 
-// Convert puts the values of src into dst, which is as long, in the way that File
-// documents for the type of dst. An error is a *ValueError.
+// Convert converts src into dst, which must be as long, by the rules of File for the
+// type of dst. Its error is a *ValueError.
 func Convert[U float32 | int64 | string, T Number](dst []U, src []T) error {
 	switch out := any(dst).(type) {
 	case []float32:
@@ -55,9 +55,8 @@ func Convert[U float32 | int64 | string, T Number](dst []U, src []T) error {
 // whole returns v as an int64, and whether that is its value.
 func whole[T Number](v T) (int64, bool) {
 	x := int64(v)
-	// What an int64 cannot hold comes out as one of its ends or with the other
-	// sign. A floating-point number, of which halves exist, never equals the
-	// upper end.
+	// A value that an int64 cannot hold becomes one of its ends, or changes its sign.
+	// A floating-point number, which has halves, never equals the upper end.
 	if T(1)/2 != 0 && x == math.MaxInt64 {
 		return 0, false
 	}

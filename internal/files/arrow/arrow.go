@@ -1,13 +1,13 @@
-// Package arrow reads Arrow IPC files, which are also called Feather files of version 2,
-// and Arrow IPC streams, as Hugging Face datasets writes them.
+// Package arrow reads Arrow IPC files (also called Feather files of version 2), and Arrow
+// IPC streams, as Hugging Face datasets writes them.
 //
-//	ARROW1   schema, dictionaries, record batches, mark of the end   footer, its length, ARROW1
+//	ARROW1   schema, dictionaries, record batches, end mark   footer, its length, ARROW1
 //
-// A stream is what stands between the first bytes of a file and its footer. The footer
-// has the schema once more, which some programs write nowhere else, and where the other
-// messages are. A message has metadata, a table of FlatBuffers, and a body: the buffers
-// of the columns one after another. Of a body, only the buffers of the column that is
-// asked for are read, and the numbers in them piece by piece.
+// A stream is the middle part alone. The footer repeats the schema, which some programs
+// write only there, and says where the messages are: the dictionaries and batches. A
+// message has metadata, a table of FlatBuffers, and a body, the buffers of the columns one after
+// another. Only the buffers of the column that is asked for are read, and numbers
+// piece by piece.
 package arrow
 
 import (
@@ -17,28 +17,18 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
 )
 
 const (
 	// Magic begins and ends a file.
 	Magic = "ARROW1"
-	// Feather1 is the mark of version 1 of Feather, which is another format.
+	// Feather1 begins a file of Feather version 1, another format.
 	Feather1 = "FEA1"
 	// Continuation begins each message of a stream.
 	Continuation = "\xff\xff\xff\xff"
 )
-
-// damage says that bytes which the file promises cannot be had.
-type damage struct{ err error }
-
-func (d *damage) Error() string {
-	return fmt.Sprintf("is damaged: %v; copy it again from where it came", d.err)
-}
-
-func (d *damage) Unwrap() error { return d.err }
-
-func damagedf(format string, a ...any) error { return &damage{fmt.Errorf(format, a...)} }
 
 // Open returns the columns of the Arrow file or stream r of size bytes. Values are
 // read from r when they are asked for.
@@ -47,7 +37,7 @@ func damagedf(format string, a ...any) error { return &damage{fmt.Errorf(format,
 // Numbers are integers, logical values and floating-point numbers of any width; text
 // may be encoded by a dictionary. All else is listed with a Problem.
 func Open(r io.ReaderAt, size int64) (*column.Table, error) {
-	f := &file{r: r, size: size, most: column.Most(size)}
+	f := &file{r: r, size: size, maxValues: column.MaxValues(size)}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -58,10 +48,10 @@ func Open(r io.ReaderAt, size int64) (*column.Table, error) {
 type file struct {
 	r    io.ReaderAt
 	size int64
-	// most is how many values the file can hold.
-	most   int
-	fields []node
-	// messages are the dictionaries and batches, in the order in which they count.
+	// maxValues is how many values the file can hold.
+	maxValues int
+	fields    []node
+	// messages are the dictionaries and batches, in the order in which they are read.
 	messages []message
 	// rows is the number of rows, and batch that of the largest batch.
 	rows, batch int
@@ -72,7 +62,8 @@ type message struct {
 	meta []byte
 	// body is where the body begins, and size its length.
 	body, size int64
-	// dictionary says that it is one; id is its number, and delta that it goes on.
+	// dictionary says that it is a dictionary; id is its number, and delta says that it
+	// adds to an earlier one.
 	dictionary, delta bool
 	id                int64
 	// data is the table that says what is in the body.
@@ -80,20 +71,9 @@ type message struct {
 	rows int
 }
 
-func (f *file) readAt(b []byte, off int64) error {
-	n, err := f.r.ReadAt(b, off)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return damagedf("it ends at byte %d, within what it promises", off+int64(n))
-	}
-	return err
-}
-
 func (f *file) open() error {
 	head := make([]byte, min(8, f.size))
-	if err := f.readAt(head, 0); err != nil {
+	if err := array.ReadFull(f.r, head, 0); err != nil {
 		return err
 	}
 	switch {
@@ -116,7 +96,7 @@ func (f *file) openStream() error {
 		case err != nil:
 			return err
 		case meta == nil && f.fields == nil:
-			return damagedf("it has no schema")
+			return array.Damaged("it has no schema")
 		case meta == nil:
 			return nil
 		}
@@ -126,26 +106,26 @@ func (f *file) openStream() error {
 	}
 }
 
-// openFile finds the schema and the messages that a footer tells of.
+// openFile finds the schema and the messages by the footer.
 func (f *file) openFile() error {
 	tail := make([]byte, 4+len(Magic))
 	end := f.size - int64(len(tail))
 	if end < 8 {
-		return damagedf("it ends after %d bytes", f.size)
+		return array.Damaged("it ends after %d bytes", f.size)
 	}
-	if err := f.readAt(tail, end); err != nil {
+	if err := array.ReadFull(f.r, tail, end); err != nil {
 		return err
 	}
 	if string(tail[4:]) != Magic {
-		return damagedf("it ends without the mark %s, and so is truncated, or was not closed by its writer", Magic)
+		return array.Damaged("it ends without the mark %s, and so is truncated, or was not closed by its writer", Magic)
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	if length > end-8 {
-		return damagedf("its footer of %d bytes is longer than the file", length)
+		return array.Damaged("its footer of %d bytes is longer than the file", length)
 	}
 	end -= length
 	footer := make([]byte, length)
-	if err := f.readAt(footer, end); err != nil {
+	if err := array.ReadFull(f.r, footer, end); err != nil {
 		return err
 	}
 	blocks, err := f.footer(footer)
@@ -154,14 +134,14 @@ func (f *file) openFile() error {
 	}
 	for _, at := range blocks {
 		if at < 8 || at > end {
-			return damagedf("its footer tells of a message at byte %d", at)
+			return array.Damaged("its footer tells of a message at byte %d", at)
 		}
 		meta, from, err := f.metadata(at, end)
 		if err != nil {
 			return err
 		}
 		if meta == nil {
-			return damagedf("there is no message at byte %d, where its footer tells of one", at)
+			return array.Damaged("there is no message at byte %d, where its footer tells of one", at)
 		}
 		if _, err := f.add(meta, from, end); err != nil {
 			return err
@@ -172,12 +152,12 @@ func (f *file) openFile() error {
 
 // footer takes the schema from a footer, and returns where the messages are.
 func (f *file) footer(b []byte) (blocks []int64, err error) {
-	defer unsound(&err)
+	defer array.Recover(&err)
 	const schema, dictionaries, batches, blockBytes = 1, 2, 3, 24
 	root := rootTable(b)
 	s, ok := root.table(schema)
 	if !ok {
-		return nil, damagedf("its footer has no schema")
+		return nil, array.Damaged("its footer has no schema")
 	}
 	if err := f.schema(s); err != nil {
 		return nil, err
@@ -197,9 +177,9 @@ func (f *file) metadata(at, end int64) (meta []byte, body int64, err error) {
 	word := func() (int64, error) {
 		var b [4]byte
 		if end-at < int64(len(b)) {
-			return 0, damagedf("it ends within a message, or lacks the mark of its end, and so is truncated, or was not closed by its writer")
+			return 0, array.Damaged("it ends within a message, or lacks the mark of its end, and so is truncated, or was not closed by its writer")
 		}
-		err := f.readAt(b[:], at)
+		err := array.ReadFull(f.r, b[:], at)
 		at += int64(len(b))
 		return int64(int32(binary.LittleEndian.Uint32(b[:]))), err
 	}
@@ -211,10 +191,10 @@ func (f *file) metadata(at, end int64) (meta []byte, body int64, err error) {
 		return nil, 0, err
 	}
 	if length < 0 || length > end-at {
-		return nil, 0, damagedf("a message at byte %d has metadata of %d bytes", at, length)
+		return nil, 0, array.Damaged("a message at byte %d has metadata of %d bytes", at, length)
 	}
 	meta = make([]byte, length)
-	return meta, at + length, f.readAt(meta, at)
+	return meta, at + length, array.ReadFull(f.r, meta, at)
 }
 
 // The kinds of messages.
@@ -226,37 +206,37 @@ const (
 
 // add takes a message with a body from a byte on, and returns where that ends.
 func (f *file) add(meta []byte, from, end int64) (next int64, err error) {
-	defer unsound(&err)
+	defer array.Recover(&err)
 	const kind, header, bodyLength = 1, 2, 3 // after the version
 	const version4 = 3
 	root := rootTable(meta)
 	m := message{meta: meta, body: from, size: root.int64(bodyLength)}
 	if m.size < 0 || m.size > end-from {
-		return 0, damagedf("a message before byte %d has a body of %d bytes, where %d follow", from, m.size, end-from)
+		return 0, array.Damaged("a message before byte %d has a body of %d bytes, where %d follow", from, m.size, end-from)
 	}
 	next = from + m.size
 	if v := root.int16(); v < version4 {
-		return 0, fmt.Errorf("is in version %d of the format, of which 4 and 5 can be read; save it with a program of today", v+1)
+		return 0, fmt.Errorf("is in version %d of the format, of which 4 and 5 can be read; save it with a current program", v+1)
 	}
 	t, ok := root.table(header)
 	if !ok {
-		return 0, damagedf("a message before byte %d says nothing", from)
+		return 0, array.Damaged("a message before byte %d is empty", from)
 	}
 	switch k := root.uint8(kind); {
 	case k == schemaMessage && f.fields == nil:
 		return next, f.schema(t)
 	case f.fields == nil:
-		return 0, damagedf("it does not begin with a schema")
+		return 0, array.Damaged("it does not begin with a schema")
 	case k == dictionaryMessage:
 		m.dictionary, m.id, m.delta = true, t.int64(0), t.uint8(2) != 0
 		if m.data, ok = t.table(1); !ok {
-			return 0, damagedf("a dictionary before byte %d has no values", from)
+			return 0, array.Damaged("a dictionary before byte %d has no values", from)
 		}
 	case k == batchMessage:
 		m.data = t
 		n := t.int64(0)
-		if n < 0 || n > int64(f.most-f.rows) {
-			return 0, damagedf("it promises %d rows, which its %d bytes cannot hold", n, f.size)
+		if n < 0 || n > int64(f.maxValues-f.rows) {
+			return 0, array.Damaged("it promises %d rows, which its %d bytes cannot hold", n, f.size)
 		}
 		m.rows = int(n)
 		f.rows += m.rows
@@ -280,12 +260,5 @@ func (f *file) Columns() []column.Info {
 	return infos
 }
 
-// Notes is empty: what is wrong is an error.
+// Notes is empty: every fault is an error.
 func (f *file) Notes() []string { return nil }
-
-// unsound makes an error of a panic, as where a place in metadata lies beyond them.
-func unsound(err *error) {
-	if p := recover(); p != nil {
-		*err = damagedf("it does not add up (%v)", p)
-	}
-}

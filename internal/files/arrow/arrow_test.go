@@ -3,15 +3,12 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -57,19 +54,6 @@ func mustOpen(t testing.TB, b []byte) *column.Table {
 		t.Fatal(err)
 	}
 	return tab
-}
-
-func wantError(t *testing.T, err error, words ...string) {
-	t.Helper()
-	for _, w := range words {
-		if err == nil || !strings.Contains(err.Error(), w) {
-			t.Errorf("the error %v does not say %q", err, w)
-		}
-	}
-}
-
-func same(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
 // written returns an Arrow file, or a stream, of batches of a column.
@@ -191,7 +175,7 @@ func TestLists(t *testing.T) {
 					if float := slices.Contains(floats, of); (len(tab.Embeddings()) == 1) != float {
 						t.Errorf("lists %q", tab.Embeddings())
 					}
-					if got, err := tab.Float32(0); err != nil || !same(got, want) {
+					if got, err := tab.Float32(0); err != nil || !columntest.Same(got, want) {
 						t.Errorf("%v, %v; want %v", got, err, want)
 					}
 					if n, err := tab.Scratch(0); err != nil || n < piece || n > 1<<25 {
@@ -247,7 +231,7 @@ func TestSingles(t *testing.T) {
 				t.Errorf("%v: %q, %v", of, got, err)
 			}
 			_, err := tab.Float32(0)
-			wantError(t, err, `row 0 (counted from 0) of the column "id" is text where a number is wanted`)
+			columntest.WantError(t, err, `row 0 (counted from 0) of the column "id" is text where a number is wanted`)
 		}
 	}
 	for _, of := range []arrow.DataType{arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Float16} {
@@ -257,7 +241,7 @@ func TestSingles(t *testing.T) {
 			add(b, 0)
 		})
 		tab := mustOpen(t, written(t, true, []arrow.Field{{Name: "x", Type: of, Nullable: true}}, [][]arrow.Array{{column}}))
-		if got, cols, err := tab.Matrix(); err != nil || cols != 1 || !same(got, []float32{1, nan, 0}) {
+		if got, cols, err := tab.Matrix(); err != nil || cols != 1 || !columntest.Same(got, []float32{1, nan, 0}) {
 			t.Errorf("%v: %v, %v", of, got, err)
 		}
 		if kind := tab.Arrays()[0].Kind; kind != array.Float {
@@ -272,7 +256,7 @@ func TestExtension(t *testing.T) {
 	of := &tensor{arrow.ExtensionBase{Storage: storage.DataType()}}
 	column := values.NewExtensionArrayWithStorage(of, storage)
 	b := written(t, false, []arrow.Field{{Name: "emb", Type: of, Nullable: true}}, [][]arrow.Array{{column}})
-	if got, err := mustOpen(t, b).Float32(0); err != nil || !same(got, []float32{1, 2, nan, nan, 3, 4}) {
+	if got, err := mustOpen(t, b).Float32(0); err != nil || !columntest.Same(got, []float32{1, 2, nan, nan, 3, 4}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -312,8 +296,8 @@ func TestUnreadable(t *testing.T) {
 		}
 		tab := mustOpen(t, written(t, true, fields, [][]arrow.Array{columns}))
 		_, err := tab.Float32(tab.Array("a"))
-		wantError(t, err, `the column "a" `+c.want)
-		if got, err := tab.Float32(tab.Array("b")); err != nil || !same(got, []float32{1, 2}) {
+		columntest.WantError(t, err, `the column "a" `+c.want)
+		if got, err := tab.Float32(tab.Array("b")); err != nil || !columntest.Same(got, []float32{1, 2}) {
 			t.Errorf("%v: the column beside it is %v, %v", c.of, got, err)
 		}
 	}
@@ -331,10 +315,10 @@ func TestNullElement(t *testing.T) {
 	fields := []arrow.Field{{Name: "emb", Type: of}}
 	one := lists(of, [][]float64{{1}, {2}})
 	_, err := mustOpen(t, written(t, true, fields, [][]arrow.Array{{one}, {column}})).Float32(0)
-	wantError(t, err, `row 3 (counted from 0) of the column "emb" has a null among its values; give numbers, or null in place of the whole list`)
+	columntest.WantError(t, err, `row 3 (counted from 0) of the column "emb" has a null among its values; give numbers, or null in place of the whole list`)
 	ragged := lists(of, [][]float64{{1}, {2, 3}})
 	_, err = mustOpen(t, written(t, true, fields, [][]arrow.Array{{one}, {ragged}})).Float32(0)
-	wantError(t, err, `row 3 (counted from 0) of the column "emb" has 2 values, and the first list of the column has 1`)
+	columntest.WantError(t, err, `row 3 (counted from 0) of the column "emb" has 2 values, and the first list of the column has 1`)
 }
 
 // example is a small file or stream with an id and a list, in two batches.
@@ -389,13 +373,13 @@ func TestTruncated(t *testing.T) {
 				t.Errorf("cut to %d bytes of %d, it is read", n, len(b))
 			}
 		}
-		wantError(t, readAll(b[:len(b)-5]), "truncated, or was not closed by its writer; copy it again from where it came")
+		columntest.WantError(t, readAll(b[:len(b)-5]), "truncated, or was not closed by its writer; copy it again from where it came")
 	}
-	wantError(t, readAll(nil), "is empty (0 bytes)")
-	wantError(t, readAll([]byte("FEA1....FEA1")), "is a Feather file of version 1; save it as version 2, which is Arrow IPC")
-	wantError(t, readAll([]byte(Magic)), "is damaged: it ends after 6 bytes")
-	wantError(t, readAll([]byte(Magic+"\x00\x00\xff\xff\xff\x7f"+Magic)), "its footer of 2147483647 bytes is longer than the file")
-	wantError(t, readAll([]byte("id,x\n1,2\n3,4\n")), "is damaged: ")
+	columntest.WantError(t, readAll(nil), "is empty (0 bytes)")
+	columntest.WantError(t, readAll([]byte("FEA1....FEA1")), "is a Feather file of version 1; save it as version 2, which is Arrow IPC")
+	columntest.WantError(t, readAll([]byte(Magic)), "is damaged: it ends after 6 bytes")
+	columntest.WantError(t, readAll([]byte(Magic+"\x00\x00\xff\xff\xff\x7f"+Magic)), "its footer of 2147483647 bytes is longer than the file")
+	columntest.WantError(t, readAll([]byte("id,x\n1,2\n3,4\n")), "is damaged: ")
 }
 
 // No byte of a file, if it is another, brings more than an error or other values, nor
@@ -406,12 +390,8 @@ func TestChanged(t *testing.T) {
 			for _, x := range []byte{0, 0x7f, 0xff} {
 				c := slices.Clone(b)
 				c[at] = x
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				err := readAll(c)
-				runtime.ReadMemStats(&after)
-				if n := after.TotalAlloc - before.TotalAlloc; n > 256<<20 {
-					t.Errorf("byte %d as %d: %d MiB were allocated, the error %v", at, x, n>>20, err)
+				if _ = sparing(t, c); t.Failed() {
+					t.Fatalf("byte %d was set to %d", at, x)
 				}
 			}
 		}
@@ -422,7 +402,7 @@ func TestChanged(t *testing.T) {
 // allocated.
 func TestHostile(t *testing.T) {
 	b := example(t, false)
-	f := &file{r: bytes.NewReader(b), size: int64(len(b)), most: 1 << 30}
+	f := &file{r: bytes.NewReader(b), size: int64(len(b)), maxValues: 1 << 30}
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -434,23 +414,23 @@ func TestHostile(t *testing.T) {
 	for _, m := range f.messages {
 		from := int(m.body) - len(m.meta)
 		for _, n := range []uint64{1 << 40, 1 << 63} {
-			wantError(t, readAll(with(from+rootTable(m.meta).field(3), n)), "has a body of")
+			columntest.WantError(t, readAll(with(from+rootTable(m.meta).field(3), n)), "has a body of")
 		}
 		if m.dictionary {
 			continue
 		}
 		rows := from + m.data.field(0)
 		for _, n := range []uint64{1 << 40, 1 << 62, 1 << 63, 1<<64 - 1} {
-			wantError(t, readAll(with(rows, n)), "rows, which its")
+			columntest.WantError(t, readAll(with(rows, n)), "rows, which its")
 		}
 		for _, n := range []uint64{2, 4} { // a row less, and one more
-			wantError(t, readAll(with(rows, n)), "a batch of "+fmt.Sprint(n)+" rows has 3 in the column")
+			columntest.WantError(t, readAll(with(rows, n)), "a batch of "+fmt.Sprint(n)+" rows has 3 in the column")
 		}
 		nodes, n := m.data.vector(1, 16)
 		for k := range n {
 			for _, x := range []uint64{1 << 40, 1<<64 - 1} {
-				wantError(t, readAll(with(from+nodes+16*k, x)), "which a file of")
-				wantError(t, readAll(with(from+nodes+16*k+8, x)), "null, which a file of")
+				columntest.WantError(t, readAll(with(from+nodes+16*k, x)), "which a file of")
+				columntest.WantError(t, readAll(with(from+nodes+16*k+8, x)), "null, which a file of")
 			}
 		}
 		buffers, n := m.data.vector(2, 16)
@@ -459,8 +439,8 @@ func TestHostile(t *testing.T) {
 				continue // of a bitmap that is not there
 			}
 			for _, x := range []uint64{1 << 40, 1<<64 - 1} {
-				wantError(t, readAll(with(from+buffers+16*k, x)), "a buffer goes from byte")
-				wantError(t, readAll(with(from+buffers+16*k+8, x)), "a buffer goes from byte")
+				columntest.WantError(t, readAll(with(from+buffers+16*k, x)), "a buffer goes from byte")
+				columntest.WantError(t, readAll(with(from+buffers+16*k+8, x)), "a buffer goes from byte")
 			}
 		}
 	}
@@ -469,37 +449,8 @@ func TestHostile(t *testing.T) {
 // An error of the reader beneath comes through.
 func TestReadError(t *testing.T) {
 	for _, file := range []bool{true, false} {
-		b := example(t, file)
-		broken := errors.New("broken")
-		for at := range b {
-			r := &failing{b, int64(at), broken}
-			tab, err := Open(r, int64(len(b)))
-			if err == nil {
-				_, err = tab.Float32(tab.Array("emb"))
-			}
-			if err != nil && !errors.Is(err, broken) {
-				t.Fatalf("byte %d: %v", at, err)
-			}
-		}
+		columntest.ReadErrors(t, example(t, file), Open)
 	}
-}
-
-// failing fails to read a byte.
-type failing struct {
-	b   []byte
-	at  int64
-	err error
-}
-
-func (f *failing) ReadAt(p []byte, off int64) (int, error) {
-	if off <= f.at && f.at < off+int64(len(p)) {
-		return 0, f.err
-	}
-	n := copy(p, f.b[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
 
 func FuzzOpen(f *testing.F) {

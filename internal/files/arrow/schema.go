@@ -8,8 +8,9 @@ import (
 	"github.com/mvclust/mvclust/internal/files/column"
 )
 
-// table is a table of FlatBuffers at a place in b: a distance back to a list of 16-bit
-// distances from the table to its fields. Its methods panic where one leads beyond b.
+// table is a table of FlatBuffers at a place in b. It begins with the distance back to a
+// list of 16-bit distances from the table to its fields. Methods panic where a distance
+// leads beyond b; array.Recover makes damage of that.
 type table struct {
 	b  []byte
 	at int
@@ -36,7 +37,7 @@ func (t table) uint8(k int) uint8 {
 	return 0
 }
 
-// int16 returns field 0, which every number of 16 bits is.
+// int16 returns field 0. No other field that is read has 16 bits.
 func (t table) int16() int {
 	if at := t.field(0); at > 0 {
 		return int(int16(binary.LittleEndian.Uint16(t.b[at:])))
@@ -58,7 +59,7 @@ func (t table) int64(k int) int64 {
 	return 0
 }
 
-// follow returns where the distance at a place leads, which is never back.
+// follow returns the place to which the distance at a place leads, always forward.
 func (t table) follow(at int) int { return at + int(binary.LittleEndian.Uint32(t.b[at:])) }
 
 func (t table) table(k int) (table, bool) {
@@ -143,8 +144,8 @@ type node struct {
 }
 
 const (
-	// maxDepth and maxFields bound the fields, of which a hostile schema can have one
-	// in many places.
+	// maxDepth and maxFields bound the fields. A hostile schema may name one field in
+	// many places, so a small file could have any number.
 	maxDepth  = 64
 	maxFields = 1 << 16
 )
@@ -153,7 +154,7 @@ const (
 func (f *file) schema(t table) error {
 	const fields = 1 // after the order of bytes
 	if t.int16() != 0 {
-		return errors.New("is stored with the highest byte first; save it on a machine of today")
+		return errors.New("is stored with the highest byte first; save it with the lowest byte first")
 	}
 	left := maxFields
 	var err error
@@ -171,14 +172,14 @@ func nodes(t table, k, depth int, left *int) ([]node, error) {
 	const name, kind, of, dictionary, children = 0, 2, 3, 4, 5
 	at, n := t.vector(k, 4)
 	if *left -= n; *left < 0 || depth > maxDepth {
-		return nil, damagedf("its schema has more than %d fields, or is nested more than %d deep", maxFields, maxDepth)
+		return nil, array.Damaged("its schema has more than %d fields, or is nested more than %d deep", maxFields, maxDepth)
 	}
 	var out []node
 	for i := range n {
 		field := table{t.b, t.follow(at + 4*i)}
 		f := node{name: field.text(name), kind: int(field.uint8(kind))}
 		if f.kind == 0 || f.kind >= unknownFromHereType {
-			return nil, damagedf("the type %d of the field %.40q is not known", f.kind, f.name)
+			return nil, array.Damaged("the type %d of the field %.40q is not known", f.kind, f.name)
 		}
 		var err error
 		if f.children, err = nodes(field, children, depth+1, left); err != nil {
@@ -206,13 +207,13 @@ func nodes(t table, k, depth int, left *int) ([]node, error) {
 		}
 		switch lists := f.kind == listType || f.kind == largeListType || f.kind == fixedListType || f.kind == listViewType || f.kind == largeListViewType; {
 		case lists && len(f.children) != 1:
-			return nil, damagedf("the lists of the field %.40q hold %d types of values", f.name, len(f.children))
+			return nil, array.Damaged("the lists of the field %.40q hold %d types of values", f.name, len(f.children))
 		case f.size < 0:
-			return nil, damagedf("the lists of the field %.40q are of length %d", f.name, f.size)
+			return nil, array.Damaged("the lists of the field %.40q are of length %d", f.name, f.size)
 		case (f.kind == intType || f.encoded) && f.bits != 8 && f.bits != 16 && f.bits != 32 && f.bits != 64:
-			return nil, damagedf("the integers of the field %.40q have %d bits", f.name, f.bits)
+			return nil, array.Damaged("the integers of the field %.40q have %d bits", f.name, f.bits)
 		case f.kind == floatType && f.bits == 0:
-			return nil, damagedf("the floating-point numbers of the field %.40q have no width", f.name)
+			return nil, array.Damaged("the floating-point numbers of the field %.40q have no width", f.name)
 		}
 		out = append(out, f)
 	}

@@ -1,5 +1,5 @@
-// Package column makes arrays of tables that are stored column by column, as in
-// Parquet and Arrow files, whose readers hand over rows of one column at a time.
+// Package column makes arrays of tables that are stored column by column. The readers of
+// Parquet and Arrow files hand over the rows of one column at a time.
 //
 // A column holds one value per row, or a list of them. Lists of numbers, all of
 // one length but for those that are null, are the rows of a matrix: an embedding.
@@ -32,7 +32,8 @@ type Info struct {
 	Problem error
 }
 
-// Chunk is some consecutive rows of a column. Whoever gets one must not keep it.
+// Chunk is some consecutive rows of a column. It is valid only during the call that
+// hands it over.
 type Chunk struct {
 	// Lengths are the numbers of values of the rows, each at least 0, or Null. In a
 	// column of single values they are 1, or Null.
@@ -53,11 +54,11 @@ type Source interface {
 	Rows() int
 	// Columns are the columns of the file.
 	Columns() []Info
-	// Scan hands over the rows of column k from the first to the last, until take
-	// returns an error, which Scan then returns as it is. An element that is null
-	// within a list, and damage, are errors.
+	// Scan calls take with the rows of column k, from the first to the last. It stops
+	// where take returns an error, and returns that error unchanged. A null within a
+	// list, and damage, are errors too.
 	Scan(k int, take func(Chunk) error) error
-	// Scratch is about how many bytes Scan holds at most at a time for column k.
+	// Scratch estimates how many bytes Scan of column k holds at most at a time.
 	Scratch(k int) (int64, error)
 	// Notes are sentences about faults of the file that Scan has read past.
 	Notes() []string
@@ -69,23 +70,23 @@ type Table struct {
 	src     Source
 	columns []Info
 	rows    int
-	// most bounds the values of an array.
-	most int
+	// maxValues bounds the values of an array.
+	maxValues int
 	// dims has the lengths of the lists of columns, once they are known.
 	dims map[int]int
 	id   int // the column of identifiers, or -1
 }
 
-// inflation is how many values a byte of a file may stand for, and slack what any
-// file may hold: more than that is damage, and allocating it no service. The first
-// is what deflate reaches, and so what a .npz file may hold.
+// A file may hold slack values, and inflation more for each of its bytes. A file that
+// promises more is damaged, and nothing is allocated for it. No .npz file holds more
+// either: 1032 is the most that deflate reaches.
 const (
 	inflation = 1032
 	slack     = 1 << 20
 )
 
-// Most is how many values a file of size bytes may hold.
-func Most(size int64) int {
+// MaxValues is how many values a file of size bytes may hold.
+func MaxValues(size int64) int {
 	if size > (math.MaxInt-slack)/inflation {
 		return math.MaxInt
 	}
@@ -96,15 +97,15 @@ func Most(size int64) int {
 // first that is called id, in any case, or else __index_level_0__, as pandas calls
 // the names of rows.
 func New(src Source, size int64) (*Table, error) {
-	t := &Table{src: src, columns: slices.Clone(src.Columns()), rows: src.Rows(), most: Most(size), dims: map[int]int{}, id: -1}
+	t := &Table{src: src, columns: slices.Clone(src.Columns()), rows: src.Rows(), maxValues: MaxValues(size), dims: map[int]int{}, id: -1}
 	if len(t.columns) == 0 {
 		return nil, errors.New("holds no column; save a table with one column per view, or more")
 	}
 	if t.rows < 1 {
 		return nil, errors.New("holds no row; write one row per sample")
 	}
-	if t.rows > t.most {
-		return nil, fmt.Errorf("is damaged: it promises %d rows, which its %d bytes cannot hold; copy it again from where it came", t.rows, size)
+	if t.rows > t.maxValues {
+		return nil, array.Damaged("it promises %d rows, which its %d bytes cannot hold", t.rows, size)
 	}
 	seen := make(map[string]bool, len(t.columns))
 	for k, c := range t.columns {
@@ -206,9 +207,8 @@ func (t *Table) Array(name string) int {
 	return k
 }
 
-// Dims returns the length of the lists of array i, which must be a column. It is
-// that of the first list, which is read; that all others are as long shows when the
-// values are.
+// Dims returns the length of the lists of array i, a column. It reads the first list.
+// Whether all others are as long is checked when the values are read.
 func (t *Table) Dims(i int) (int, error) {
 	k := t.column(i)
 	if !t.columns[k].List {
@@ -219,7 +219,7 @@ func (t *Table) Dims(i int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if dims > t.most/t.rows {
+		if dims > t.maxValues/t.rows {
 			return 0, fmt.Errorf("the column %q has %d rows of %d values, which is more than a file of this size can hold; check where it came from", t.columns[k].Name, t.rows, dims)
 		}
 		t.dims[k] = dims
@@ -282,22 +282,21 @@ func (t *Table) scan(k int, take func(Chunk) error) error {
 	return err
 }
 
-// Scratch is about how many bytes the reading of array i holds at most beside its
-// values.
+// Scratch estimates how many bytes reading array i holds at most, beside its values.
 func (t *Table) Scratch(i int) (int64, error) {
 	columns := []int{t.column(i)}
 	if columns[0] < 0 {
 		columns = t.matrix()
 	}
-	var most int64
+	var largest int64
 	for _, k := range columns {
 		n, err := t.src.Scratch(k)
 		if err != nil {
 			return 0, err
 		}
-		most = max(most, n)
+		largest = max(largest, n)
 	}
-	return most, nil
+	return largest, nil
 }
 
 // Matrix returns the single numbers of the table row after row, and the number of
@@ -308,7 +307,7 @@ func (t *Table) Matrix(exclude ...string) (data []float32, cols int, err error) 
 	if len(columns) == 0 {
 		return nil, 0, errors.New("no column of single numbers is left; exclude fewer columns")
 	}
-	if len(columns) > t.most/t.rows {
+	if len(columns) > t.maxValues/t.rows {
 		return nil, 0, fmt.Errorf("has %d rows of %d columns, which is more than a file of this size can hold; check where it came from", t.rows, len(columns))
 	}
 	data = make([]float32, t.rows*len(columns))
@@ -398,7 +397,7 @@ type rows[U float32 | int64 | string] struct {
 	// dst takes dims values for each row, stride apart.
 	dst          []U
 	dims, stride int
-	// row is the row at hand, counted from 1, and filled how many values it has.
+	// row is the row at hand, counted from 1; filled is how many values it has so far.
 	row, filled int
 	buf         []U
 }
@@ -505,7 +504,7 @@ func put[U float32 | int64 | string, T any](r *rows[U], c Chunk, vals []T, conve
 	return nil
 }
 
-// store has size values put to their places, from those of the row at hand on.
+// store converts size values into their places, from the row at hand on.
 func (r *rows[U]) store(convert func(dst []U) error, size int) error {
 	at := (r.row-1)*r.stride + r.filled
 	if r.stride == r.dims {
@@ -547,7 +546,7 @@ func (r *rows[U]) unequal(n int) error {
 	return r.t.at(r.column, r.row-1, "has %d values, and the first list of the column has %d; give lists of one length, or name the columns that are views by FILE:NAME", n, r.dims)
 }
 
-// null makes the row at hand that of a missing value.
+// null makes the row at hand a missing one: NaN throughout, or empty text.
 func (r *rows[U]) null() error {
 	at := (r.row - 1) * r.stride
 	switch out := any(r.dst[at : at+r.dims]).(type) {
@@ -562,8 +561,8 @@ func (r *rows[U]) null() error {
 	return nil
 }
 
-// Numbers returns the n numbers at the start of b, which is aligned for them and holds
-// them with the lowest byte first. They stay where they are.
+// Numbers returns the first n numbers of b, without copying them. They must be aligned in
+// b, with the lowest byte first.
 func Numbers[T array.Number](b []byte, n int) []T {
 	if n == 0 {
 		return []T{}
@@ -578,7 +577,7 @@ func Numbers[T array.Number](b []byte, n int) []T {
 	return out
 }
 
-// Unreadable says of a column that it holds what cannot be read, and what to do.
+// Unreadable is the error for a column of a kind that cannot be read, and its remedy.
 func Unreadable(kind, remedy string) error {
 	return fmt.Errorf("holds %s, which cannot be read; %s", kind, cmp.Or(remedy, "cast it to numbers or text, or leave it out"))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -82,7 +83,7 @@ func (s *source) listViews(name, id string) (found []*candidate, passed []string
 	views := s.embeddings()
 	if name != "" {
 		if !slices.Contains(s.columns.Columns(), name) {
-			return nil, nil, fmt.Errorf("holds no column %q, only %s; name one of these", name, list(s.columns.Columns()))
+			return nil, nil, fmt.Errorf("holds no column %q, only %s; name one of these", name, words.List(s.columns.Columns()))
 		}
 		views = []string{name}
 	}
@@ -107,8 +108,8 @@ func (s *source) listViews(name, id string) (found []*candidate, passed []string
 	return found, passed, nil
 }
 
-// tableIDs returns the column of a table that holds its ids, which is that called id
-// if there is one, or "", and the ids.
+// tableIDs returns the name of the column with a table's ids, or "", and the ids. The
+// column called id comes before all others.
 func (s *source) tableIDs(id string) (key string, ids []string, err error) {
 	key = s.table.ID()
 	if slices.Contains(s.table.Columns(), id) {
@@ -156,7 +157,7 @@ func (s *source) tableView(id string) (*candidate, []string, error) {
 	}
 	if dims == 0 {
 		if s.columns != nil {
-			return nil, nil, fmt.Errorf("holds no column of numbers or of lists of floating-point numbers besides ids and labels, only %s; cast one to such, or name a column of lists of whole numbers by FILE:NAME", list(names))
+			return nil, nil, fmt.Errorf("holds no column of numbers or of lists of floating-point numbers besides ids and labels, only %s; cast one to such, or name a column of lists of whole numbers by FILE:NAME", words.List(names))
 		}
 		return nil, nil, errors.New("holds no column of numbers besides ids and labels; check its separator and its decimal points")
 	}
@@ -211,6 +212,15 @@ func checkIDs(ids []string) error {
 	return nil
 }
 
+// rowsOf returns the row of each id.
+func rowsOf(ids []string) map[string]int {
+	rows := make(map[string]int, len(ids))
+	for i, id := range ids {
+		rows[id] = i
+	}
+	return rows
+}
+
 // sides returns the number of samples and that of dimensions.
 func (c *candidate) sides() (samples, dims int) {
 	if c.columns {
@@ -219,8 +229,7 @@ func (c *candidate) sides() (samples, dims int) {
 	return c.info.Shape[0], c.info.Shape[1]
 }
 
-// scratch returns how many bytes the reading of the values takes at most beside
-// them, where that is known.
+// scratch estimates how many bytes reading the values takes beside them, if that is known.
 func (c *candidate) scratch() (int64, error) {
 	if c.src.columns == nil {
 		return 0, nil
@@ -232,8 +241,8 @@ func (c *candidate) scratch() (int64, error) {
 	return n, nil
 }
 
-// view reads the values. The samples that are not present lack the view,
-// whatever the file holds for them; nil says nothing.
+// view reads the values. Samples that are not present lack the view, whatever the file
+// holds for them. Where present is nil, the file alone decides.
 func (c *candidate) view(present []bool) (*view.View, error) {
 	var data []float32
 	var err error
@@ -251,13 +260,13 @@ func (c *candidate) view(present []bool) (*view.View, error) {
 	n, dims := c.sides()
 	for i, has := range present {
 		if !has {
-			fill(data[i*dims:(i+1)*dims], float32(math.NaN()))
+			setMissing(data[i*dims : (i+1)*dims])
 		}
 	}
 	return view.New(c.name, n, dims, data)
 }
 
-// explain adds to an error of view what tells the file or the sample.
+// explain adds to an error of package view the file, or the id of the sample.
 func (c *candidate) explain(err error, ids []string) error {
 	bad, ok := errors.AsType[*view.InputError](err)
 	if !ok {
@@ -281,9 +290,11 @@ func (c *candidate) stays(n int) bool {
 	return c.places == nil || n == len(c.places) && slices.IsSorted(c.places)
 }
 
-// spread returns the view of n samples in which row i of v is sample places[i].
+// spread returns the view of n samples in which row i of v is sample places[i]. The
+// samples without a row are NaN throughout.
 func spread(v *view.View, places []int, n int) *view.View {
 	out := &view.View{Name: v.Name, Samples: n, Dims: v.Dims, Data: make([]float32, n*v.Dims), Present: make([]bool, n)}
+	setMissing(out.Data)
 	for i, at := range places {
 		copy(out.Row(at), v.Row(i))
 		out.Present[at] = v.Has(i)
@@ -291,8 +302,9 @@ func spread(v *view.View, places []int, n int) *view.View {
 	return out
 }
 
-func fill(a []float32, x float32) {
-	for i := range a {
-		a[i] = x
+// setMissing makes values those of samples that lack the view.
+func setMissing(values []float32) {
+	for i := range values {
+		values[i] = float32(math.NaN())
 	}
 }

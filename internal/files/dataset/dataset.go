@@ -1,46 +1,53 @@
 // Package dataset turns the files that a user names into views and labels.
 //
-// A source is FILE, or FILE:NAME for one array of it. What a file is, its first
-// bytes tell, or else its extension:
+// A source is FILE, or FILE:NAME for one array of it. The first bytes of a file tell
+// its format, or else its extension. These arrays of it are views:
 //
-//	.npy               one view
-//	.npz, .mat         the arrays that are called view0, view1, ... (or X, x, V,
-//	                   v, data, fea, arr, with _ or - before the number or not),
-//	                   the cells of a cell array X, data, views, fea, ..., or else
-//	                   the only matrix of numbers; labels, Y, gt, truelabel,
-//	                   gnd, index and their like are passed over, and so are
-//	                   vectors and single numbers beside a matrix
-//	.parquet, .arrow,  the columns that hold lists of floating-point numbers; if there
-//	.feather           is none, the view of the numbers, as for .csv
-//	.csv, .tsv, .txt   one view: the columns of numbers, without those of ids and
-//	                   of labels
+//	.npy               the only one
+//	.npz, .mat         those called view0, view1, ... (or X, x, V, v, data, fea, arr,
+//	                   with _ or - before the number or not); or the cells of a cell
+//	                   array X, data, views, fea, ...; or else the only matrix of
+//	                   numbers. Labels, Y, gt, truelabel, gnd, index and their like are
+//	                   passed over, and so are vectors and single numbers beside a matrix.
+//	.parquet, .arrow,  the columns that hold lists of floating-point numbers; where there
+//	.feather           is none, the columns of numbers together, as for .csv
+//	.csv, .tsv, .txt   the columns of numbers together, without ids and labels
 //
-// FILE:data names all cells of a cell array and FILE:data{2} the second one.
+// FILE:data names all cells of a cell array, and FILE:data{2} the second one.
 //
 // # Samples
 //
-// The length that all views have in common is the number of samples. A view of a
-// MATLAB file may have them in rows or in columns, whatever the others do. Where
-// two lengths are common, the first of these that fits one of them decides: the
-// ids; the --index lists; the length of the labels in the same file; the
-// convention of .npy, .npz and tables that samples are rows; the views of the
-// sources that were not chosen; and last, the longer side.
+// The number of samples is the length that all views have in common. In a MATLAB file,
+// samples are rows in one view and may be columns in the next. In other files samples are
+// rows.
 //
-// That convention is broken only where ids, an index, labels in the same file or
-// a table with a header confirm the number of samples. Else it is an error, for
+// Two lengths may be common to all views. Then the first of these that fits only one of
+// them decides: the ids; the --index lists; the number of labels in the same file; the
+// convention that samples are rows, outside MATLAB files; the views of the sources that were not
+// chosen; and last, the longer side.
+//
+// Views of .npy, .npz and tables are turned only where ids, an index, labels in the same
+// file or a table with a header confirm the number of samples. Otherwise it is an error:
 // arrays of different samples may well have as many dimensions.
 //
-// Where several tables have ids, the samples are the union of these, in order of
-// first appearance, and a sample lacks the views of the tables that do not list
-// it. Where one has, its ids are those of all views. The columns of one table are
-// views of the same samples.
+// Where one table has ids, they are the ids of all views. Where several tables have ids, the
+// samples are the union of these, in order of first appearance. The columns of one table
+// are views of the same samples.
 //
 // # Missing views
 //
-// A row that is null or NaN throughout is missing. So is one that an index leaves out: a
-// cell array with a list, counted from 1, of the present samples for each view,
-// or a matrix of samples x views, or its transpose, of 1 where a sample has the
-// view and 0 elsewhere.
+// Files have several ways to say that a sample lacks a view. In what Load returns there is
+// one: the sample's row in view.View.Data is NaN throughout, and Present is false there.
+//
+//	.npy, .npz, .mat     the row (or column) is NaN throughout in the file
+//	.csv, .tsv, .txt     every number of the row is empty, NaN, NA or null
+//	.parquet, .arrow     the list is null, or every number of the row is null
+//	several tables       the view's table has no row with the sample's id
+//	an index             the list of the view leaves the sample out, whatever its row holds
+//
+// An index is a cell array with one list per view, of the numbers of the samples that have it,
+// counted from 1. Or it is a matrix of samples x views, or its transpose, that holds 1 where a
+// sample has the view and 0 elsewhere.
 package dataset
 
 import (
@@ -51,6 +58,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -59,21 +67,20 @@ type Options struct {
 	// Views chooses among all the views found, and orders them: numbers counted
 	// from 0, or names. Empty means all.
 	Views []string
-	// ID is the name of the column of ids, which each table must have, or
-	// FILE[:NAME] of an array of ids in the order of the samples. Empty means the
-	// columns named id, if there are any.
+	// ID is the name of the column of ids, which every table must have, or FILE[:NAME]
+	// of an array of ids in the order of the samples. Empty means the columns named
+	// id, if any.
 	ID string
-	// Index is FILE[:NAME] of what says which samples have which view, as in the
-	// package's documentation; empty for none. It is about all the views found,
-	// or about those that Views chooses, as the number of its lists tells.
+	// Index is FILE[:NAME] of an index, which says which samples have which view (see
+	// the package's documentation); empty for none. It has one list for each view
+	// found, or one for each view that Views chooses.
 	Index string
-	// Sides, if not nil, is told the number of samples and that of dimensions of
-	// each view before their values are read, and about how many bytes the reading
-	// takes at most beside these values, as far as is known. Its error becomes that
-	// of Load.
+	// Sides, if not nil, is called before values are read, with the number of samples,
+	// the dimensions of each view, and an estimate of the bytes that reading takes
+	// beside the values. Load returns its error.
 	Sides func(samples int, dims []int, scratch int64) error
-	// Progress, if not nil, is called now and then with how many bytes of the
-	// views' files were read for their values, and how many these files have.
+	// Progress, if not nil, is called now and then with the number of bytes that were
+	// read for values, and the size of the views' files.
 	Progress func(done, total int64)
 }
 
@@ -90,14 +97,14 @@ type Set struct {
 	// least one. Their names are "file:array", or "file" for an array without a
 	// name, with the base name of the file unless two files share it.
 	Views []*view.View
-	// Sources holds, for every view, which of the sources it comes from, counted from 0.
+	// Sources has for every view the number of its source, counted from 0.
 	Sources []int
 	// IDs has one id per sample, all different, or is nil where samples are
 	// numbered by row.
 	IDs []string
 	// Files lists every file that was read, once, in order of first use.
 	Files []File
-	// Notes are sentences about choices that were made for the user.
+	// Notes are sentences about choices that Load made.
 	Notes []string
 }
 
@@ -123,29 +130,17 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	var here *presence
-	if opt.Index != "" {
-		if joined {
-			return nil, fmt.Errorf("--index %s counts samples by row, and the tables' rows are joined by their ids; leave it out: a sample lacks the view of a table that does not list it", opt.Index)
-		}
-		if here, err = l.presence(opt.Index, len(all), order); err != nil {
-			return nil, err
-		}
+	here, err := l.index(opt.Index, joined, len(all), order)
+	if err != nil {
+		return nil, err
 	}
 	if !joined {
 		if err := orient(set, chosen, all, here, opt.ID); err != nil {
 			return nil, err
 		}
 	}
-	if opt.Sides != nil {
-		samples, dims := set.sides(chosen, joined)
-		scratch, err := set.scratch(chosen)
-		if err == nil {
-			err = opt.Sides(samples, dims, scratch)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := set.announce(chosen, joined, opt.Sides); err != nil {
+		return nil, err
 	}
 	if opt.Progress != nil {
 		l.watch(chosen, opt.Progress)
@@ -154,28 +149,8 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var present []bool
-		if here != nil {
-			n, _ := c.sides()
-			if present, err = here.mask(i, n); err != nil {
-				return nil, err
-			}
-		}
-		v, err := c.view(present)
-		if err != nil {
-			return nil, c.explain(err, set.IDs)
-		}
-		if n := lost(v, present); n > 0 {
-			set.note("%s lacks %s that --index lists, being NaN throughout there", c.name, count(n, "sample"))
-		}
-		if !c.stays(len(set.IDs)) {
-			v = spread(v, c.places, len(set.IDs))
-		}
-		set.Views, set.Sources = append(set.Views, v), append(set.Sources, c.source)
-		if c.src.columns != nil {
-			for _, note := range c.src.columns.Notes() {
-				set.noteOnce("%s: %s", c.src.path, note)
-			}
+		if err := set.read(c, i, here); err != nil {
+			return nil, err
 		}
 	}
 	if err := set.check(chosen); err != nil {
@@ -185,6 +160,59 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 		return nil, err
 	}
 	return set, nil
+}
+
+// index reads arg, the value of --index, if there is one.
+func (l *library) index(arg string, joined bool, found int, order []int) (*presence, error) {
+	switch {
+	case arg == "":
+		return nil, nil
+	case joined:
+		return nil, fmt.Errorf("--index %s counts samples by row, and the tables' rows are joined by their ids; leave it out: a sample lacks the view of a table that does not list it", arg)
+	}
+	return l.presence(arg, found, order)
+}
+
+// announce calls tell with the sides of the views and the bytes that reading takes.
+func (s *Set) announce(chosen []*candidate, joined bool, tell func(samples int, dims []int, scratch int64) error) error {
+	if tell == nil {
+		return nil
+	}
+	samples, dims := s.sides(chosen, joined)
+	scratch, err := s.scratch(chosen)
+	if err != nil {
+		return err
+	}
+	return tell(samples, dims, scratch)
+}
+
+// read reads view i.
+func (s *Set) read(c *candidate, i int, here *presence) error {
+	var present []bool
+	if here != nil {
+		n, _ := c.sides()
+		var err error
+		if present, err = here.mask(i, n); err != nil {
+			return err
+		}
+	}
+	v, err := c.view(present)
+	if err != nil {
+		return c.explain(err, s.IDs)
+	}
+	if n := lost(v, present); n > 0 {
+		s.note("%s lacks %s that --index lists, being NaN throughout there", c.name, words.Count(n, "sample"))
+	}
+	if !c.stays(len(s.IDs)) {
+		v = spread(v, c.places, len(s.IDs))
+	}
+	s.Views, s.Sources = append(s.Views, v), append(s.Sources, c.source)
+	if c.src.columns != nil {
+		for _, note := range c.src.columns.Notes() {
+			s.noteOnce("%s: %s", c.src.path, note)
+		}
+	}
+	return nil
 }
 
 // sides returns the number of samples and that of dimensions of each view.
@@ -199,11 +227,11 @@ func (s *Set) sides(chosen []*candidate, joined bool) (samples int, dims []int) 
 	return samples, dims
 }
 
-// scratch returns about how many bytes the reading of a view takes at most beside
-// the values of all views. One that is spread over more samples, or others than in
-// its file, is held twice for a moment.
+// scratch estimates how many bytes reading a view takes at most, beside the values of all
+// views. A view that is spread over other samples than those of its file is held twice
+// for a moment.
 func (s *Set) scratch(chosen []*candidate) (int64, error) {
-	var most int64
+	var largest int64
 	for _, c := range chosen {
 		n, err := c.scratch()
 		if err != nil {
@@ -212,9 +240,9 @@ func (s *Set) scratch(chosen []*candidate) (int64, error) {
 		if rows, dims := c.sides(); !c.stays(len(s.IDs)) {
 			n = max(n, 4*int64(rows)*int64(dims))
 		}
-		most = max(most, n)
+		largest = max(largest, n)
 	}
-	return most, nil
+	return largest, nil
 }
 
 // lost counts the samples that are marked as present and lack the view.
@@ -228,8 +256,8 @@ func lost(v *view.View, present []bool) int {
 	return n
 }
 
-// check reports a sample without any view, by its row in the first file that
-// has one for it.
+// check returns an error for a sample without any view. It names the row in the first
+// file that lists the sample.
 func (s *Set) check(chosen []*candidate) error {
 	for i := range s.Views[0].Samples {
 		if slices.ContainsFunc(s.Views, func(v *view.View) bool { return v.Has(i) }) {
@@ -264,8 +292,8 @@ func (s *Set) noteOnce(format string, a ...any) {
 	}
 }
 
-// identify sets the ids of the samples. If joined, rows of tables are samples
-// as their ids tell, and not in order.
+// identify sets the ids of the samples. joined says that the rows of tables are matched
+// by id; otherwise the order counts.
 func (l *library) identify(set *Set, chosen []*candidate, id string) (joined bool, err error) {
 	with := keep(chosen, func(c *candidate) bool { return c.ids != nil })
 	if id != "" && !slices.ContainsFunc(with, func(c *candidate) bool { return c.key == id }) {
@@ -273,7 +301,7 @@ func (l *library) identify(set *Set, chosen []*candidate, id string) (joined boo
 	}
 	for _, c := range chosen {
 		if id != "" && c.src.table != nil && c.key != id {
-			return false, c.src.failf("has no column %q for the ids, only %s; add it", id, list(c.src.table.Columns()))
+			return false, c.src.failf("has no column %q for the ids, only %s; add it", id, words.List(c.src.table.Columns()))
 		}
 	}
 	switch {
@@ -285,7 +313,7 @@ func (l *library) identify(set *Set, chosen []*candidate, id string) (joined boo
 		return true, nil
 	default:
 		without := keep(chosen, func(c *candidate) bool { return c.ids == nil })
-		return false, fmt.Errorf("the rows of %s have no ids, and those of %s have several lists of them; give ids to all views, or to one only", list(names(without)), list(names(with)))
+		return false, fmt.Errorf("the rows of %s have no ids, and those of %s have several lists of them; give ids to all views, or to one only", words.List(names(without)), words.List(names(with)))
 	}
 	return false, nil
 }
@@ -299,7 +327,7 @@ func (l *library) fileIDs(set *Set, chosen, with []*candidate, id string) error 
 				columns = append(columns, c.src.table.Columns()...)
 			}
 		}
-		return fmt.Errorf("--id %s is neither a file nor a column of the tables, which have %s; check the name", id, list(columns))
+		return fmt.Errorf("--id %s is neither a file nor a column of the tables, which have %s; check the name", id, words.List(columns))
 	}
 	if len(with) > 0 {
 		return fmt.Errorf("--id %s: %s has ids of its own; leave out --id, or that column", id, with[0].name)
@@ -342,7 +370,7 @@ func (s *Set) join(tables []*candidate) {
 		files[c.src] = true
 	}
 	if len(lack) > 0 {
-		s.note("the ids of %d tables make %d samples; %s", len(files), len(s.IDs), list(lack))
+		s.note("the ids of %d tables make %d samples; %s", len(files), len(s.IDs), words.List(lack))
 	}
 }
 
@@ -364,7 +392,7 @@ func (l *library) candidates(sources []string, id string) (all []*candidate, not
 			return nil, nil, s.fail(err)
 		}
 		if len(passed) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: not taken for views: %s", s.path, list(passed)))
+			notes = append(notes, fmt.Sprintf("%s: not taken for views: %s", s.path, words.List(passed)))
 		}
 		for _, c := range found {
 			if slices.ContainsFunc(all, func(d *candidate) bool { return c.src == d.src && c.index == d.index }) {
@@ -422,12 +450,12 @@ func matches(all []*candidate, asked string) (int, error) {
 			continue
 		}
 		if fit >= 0 {
-			return 0, fmt.Errorf("--views: %q stands for more than one of %s; choose by number", asked, list(there))
+			return 0, fmt.Errorf("--views: %q stands for more than one of %s; choose by number", asked, words.List(there))
 		}
 		fit = k
 	}
 	if fit < 0 {
-		return 0, fmt.Errorf("--views: there is no view %q; choose among %s", asked, list(there))
+		return 0, fmt.Errorf("--views: there is no view %q; choose among %s", asked, words.List(there))
 	}
 	return fit, nil
 }

@@ -189,6 +189,11 @@ func (f folder) load(opt Options, sources ...string) *Set {
 		if v.Samples != set.Views[0].Samples || set.IDs != nil && len(set.IDs) != v.Samples {
 			f.Fatalf("%s has %d samples, %s %d, with %d ids", v.Name, v.Samples, set.Views[0].Name, set.Views[0].Samples, len(set.IDs))
 		}
+		for i := range v.Samples {
+			if present := slices.ContainsFunc(v.Row(i), func(x float32) bool { return x == x }); present != v.Has(i) {
+				f.Fatalf("%s: sample %d is %v, and marked as present: %v", v.Name, i, v.Row(i), v.Has(i))
+			}
+		}
 	}
 	return set
 }

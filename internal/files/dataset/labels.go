@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Truth is one class per sample.
@@ -47,8 +48,8 @@ func Labels(ctx context.Context, source string, ids []string, samples int) (*Tru
 	return t, nil
 }
 
-// perSample reads one value per sample, a what, and the ids that go with them, as Labels
-// says.
+// perSample reads one value per sample and the ids beside them, by the rules of Labels;
+// what is the word for a value.
 func perSample(ctx context.Context, source string, ids []string, samples int, what string) (values, own []string, file File, err error) {
 	l := newLibrary(ctx)
 	defer l.close()
@@ -73,7 +74,7 @@ func perSample(ctx context.Context, source string, ids []string, samples int, wh
 	case len(values) == 0:
 		return nil, nil, file, s.failf("holds no %ss; give one per sample", what)
 	case samples > 0 && len(values) != samples:
-		return nil, nil, file, s.failf("holds %s for %s; give one per sample, in the order of the samples", count(len(values), what), count(samples, "sample"))
+		return nil, nil, file, s.failf("holds %s for %s; give one per sample, in the order of the samples", words.Count(len(values), what), words.Count(samples, "sample"))
 	}
 	files, err := l.files()
 	if err != nil {
@@ -82,7 +83,7 @@ func perSample(ctx context.Context, source string, ids []string, samples int, wh
 	return values, own, files[0], nil
 }
 
-// labels returns the labels of a file, or whatever what are, as text.
+// labels returns the labels of a file as text; what is the word for them.
 func (s *source) labels(name, what string) ([]string, error) {
 	infos := s.Arrays()
 	if s.table != nil {
@@ -147,19 +148,16 @@ func (s *source) column(name, what string, usual ...string) (int, error) {
 		}
 	}
 	if k < 0 {
-		return 0, fmt.Errorf("has no column %q, only %s; name that of the %s by FILE:NAME", cmp.Or(name, usual[0]), list(columns), what)
+		return 0, fmt.Errorf("has no column %q, only %s; name that of the %s by FILE:NAME", cmp.Or(name, usual[0]), words.List(columns), what)
 	}
 	// The matrix of all numbers may stand before the columns.
 	return len(s.Arrays()) - len(columns) + k, nil
 }
 
-// join returns the labels, or whatever what is, which go with the ids own, of the samples
-// with the ids wanted.
+// join returns the labels of the samples with the ids wanted. labels[i] belongs to the id
+// own[i]; what is the word for a label.
 func join(labels, own, wanted []string, what string) ([]string, error) {
-	row := make(map[string]int, len(own))
-	for i, id := range own {
-		row[id] = i
-	}
+	row := rowsOf(own)
 	out := make([]string, len(wanted))
 	for i, id := range wanted {
 		k, ok := row[id]

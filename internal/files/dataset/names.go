@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // isViewName reports whether arrays of that name, followed by a number or in a
@@ -213,33 +214,10 @@ func keep[T any](all []T, hold func(T) bool) []T {
 	return out
 }
 
-// count returns "1 noun" or "2 nouns".
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 func listUnits(units []unit) string {
 	names := make([]string, len(units))
 	for i, u := range units {
 		names[i] = u.name
 	}
-	return list(names)
-}
-
-// list enumerates names, though not hundreds.
-func list(names []string) string {
-	const most = 12
-	switch n := len(names); {
-	case n == 0:
-		return "nothing"
-	case n == 1:
-		return names[0]
-	case n > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
+	return words.List(names)
 }

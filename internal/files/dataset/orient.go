@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // orient finds which side of each chosen view is the samples. id is the file
@@ -14,7 +16,7 @@ func orient(set *Set, chosen, all []*candidate, here *presence, id string) error
 		return fmt.Errorf("the views have no side in common that could be the samples: %s; give views of the same samples, or tables with ids", shapes(chosen))
 	}
 	if set.IDs != nil && !slices.Contains(lengths, len(set.IDs)) {
-		return fmt.Errorf("--id %s has %s, and %s; give one id per sample", id, count(len(set.IDs), "id"), shapes(chosen))
+		return fmt.Errorf("--id %s has %s, and %s; give one id per sample", id, words.Count(len(set.IDs), "id"), shapes(chosen))
 	}
 	if here != nil && !slices.ContainsFunc(lengths, here.fits) {
 		return fmt.Errorf("--index %s is about %s, and %s; give the index that belongs to the views", here.arg, here.extent(), shapes(chosen))
@@ -32,7 +34,7 @@ func orient(set *Set, chosen, all []*candidate, here *presence, id string) error
 		narrow(c.src.hasLabels)
 	}
 	byRows := func(n int) bool {
-		return !slices.ContainsFunc(chosen, func(c *candidate) bool { return c.src.format != matlab && c.info.Shape[0] != n })
+		return !slices.ContainsFunc(chosen, func(c *candidate) bool { return !c.src.format.eitherSide && c.info.Shape[0] != n })
 	}
 	narrow(byRows)
 	others := commonSides(all)
@@ -44,7 +46,7 @@ func orient(set *Set, chosen, all []*candidate, here *presence, id string) error
 		return fmt.Errorf("samples are rows, save in .mat files, and the views differ in their number: %s; give views of the same samples, or transpose those that have them in columns", shapes(chosen))
 	}
 	if len(lengths) > 1 {
-		set.note("both sides of %s could be the samples, and the longer one, %d, is taken; save the views as .npy files with one row per sample if that is wrong", list(names(chosen)), n)
+		set.note("both sides of %s could be the samples, and the longer one, %d, is taken; save the views as .npy files with one row per sample if that is wrong", words.List(names(chosen)), n)
 	}
 	for _, c := range chosen {
 		c.columns = c.info.Shape[0] != n
@@ -56,7 +58,7 @@ func orient(set *Set, chosen, all []*candidate, here *presence, id string) error
 		}
 	}
 	if turned := keep(chosen, func(c *candidate) bool { return c.columns }); len(turned) > 0 {
-		set.note("the columns, and not the rows, are taken for the samples, %d in number, in %s", n, list(names(turned)))
+		set.note("the columns, and not the rows, are taken for the samples, %d in number, in %s", n, words.List(names(turned)))
 	}
 	return nil
 }
@@ -111,5 +113,5 @@ func shapes(all []*candidate) string {
 	for _, c := range all {
 		out = append(out, fmt.Sprintf("%s is %d x %d", c.name, c.info.Shape[0], c.info.Shape[1]))
 	}
-	return list(out)
+	return words.List(out)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/table"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Pairs are pairs of samples that a file lists.
@@ -17,13 +18,13 @@ type Pairs struct {
 	// File is the file that they come from.
 	File File
 
-	// rows holds where in the file they are: the lines of text, counted from 1, or the
-	// rows of another table, counted from 0; unit says which.
+	// rows are the pairs' lines in a text file, counted from 1, or their rows in
+	// another table, counted from 0; unit says which.
 	rows []int
 	unit string
 }
 
-// Where says where some of the pairs, by number, are written.
+// Where returns words for the places in the file of some pairs, given by number.
 func (p *Pairs) Where(pairs []int) string {
 	rows := make([]int, len(pairs))
 	for i, at := range pairs {
@@ -33,9 +34,9 @@ func (p *Pairs) Where(pairs []int) string {
 }
 
 func (p *Pairs) place(rows ...int) string {
-	var words []string
+	var numbers []string
 	for _, row := range rows {
-		words = append(words, strconv.Itoa(row))
+		numbers = append(numbers, strconv.Itoa(row))
 	}
 	unit, note := p.unit, ""
 	if len(rows) > 1 {
@@ -44,7 +45,7 @@ func (p *Pairs) place(rows ...int) string {
 	if p.unit == rowUnit {
 		note = " (counted from 0)"
 	}
-	return fmt.Sprintf("%s %s%s", unit, list(words), note)
+	return fmt.Sprintf("%s %s%s", unit, words.List(numbers), note)
 }
 
 const (
@@ -67,7 +68,7 @@ func ReadPairs(ctx context.Context, path string, ids []string, samples int) (*Pa
 		return nil, s.failf("is a table of pairs, which takes no name such as %q; name the file alone", ":"+name)
 	}
 	p := &Pairs{unit: lineUnit}
-	if s.format != text {
+	if s.format.text == nil {
 		p.unit = rowUnit
 	}
 	number := numberOf(ids, samples)
@@ -108,10 +109,7 @@ func numberOf(ids []string, samples int) func(id string) (int, error) {
 			return n, nil
 		}
 	}
-	row := make(map[string]int, len(ids))
-	for i, id := range ids {
-		row[id] = i
-	}
+	row := rowsOf(ids)
 	return func(id string) (int, error) {
 		n, ok := row[strings.TrimSpace(id)]
 		if !ok {
@@ -123,11 +121,11 @@ func numberOf(ids []string, samples int) func(id string) (int, error) {
 
 // pairs calls do with the two cells of every row. Errors of do are returned as they are.
 func (s *source) pairs(do func(row int, a, b string) error) error {
-	if s.format == text {
+	if s.format.text != nil {
 		var failed error
 		err := table.Each(&s.input, s.stat.Size(), s.path, func(line int, row []string) error {
 			if len(row) != 2 {
-				return fmt.Errorf("line %d has %s; write two ids, with a comma or a tab between", line, count(len(row), "cell"))
+				return fmt.Errorf("line %d has %s; write two ids, with a comma or a tab between", line, words.Count(len(row), "cell"))
 			}
 			failed = do(line, row[0], row[1])
 			return failed
@@ -138,11 +136,11 @@ func (s *source) pairs(do func(row int, a, b string) error) error {
 		return failed
 	}
 	if s.table == nil {
-		return s.failf("is no table; give a .csv, .tsv, .txt, .parquet, .arrow or .feather file with two columns of ids")
+		return s.failf("is no table; give a table of two columns of ids, such as a .csv or a .parquet file")
 	}
 	columns := s.table.Columns()
 	if len(columns) != 2 {
-		return s.failf("has %s, %s; keep the two that hold the ids", count(len(columns), "column"), list(columns))
+		return s.failf("has %s, %s; keep the two that hold the ids", words.Count(len(columns), "column"), words.List(columns))
 	}
 	at := len(s.Arrays()) - len(columns) // the matrix of all numbers may stand before the columns
 	first, err := s.Text(at)

@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/parquet"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
-// Pictures are the picture files of samples, which are read when they are asked for.
+// Pictures are the picture files of samples. A file is read when it is asked for.
 type Pictures struct {
 	ids    []string // of the samples; nil where they are numbered
 	folder string   // of the files, or of the table that names them
@@ -34,9 +35,9 @@ var pictureKinds = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".JPG", ".
 // mostPicture bounds the bytes of a picture file.
 const mostPicture = 64 << 20
 
-// OpenPictures opens arg: a folder of files that are called by the samples' ids, or by
-// their numbers where ids is nil, or FILE:COLUMN of a table with a picture for each
-// sample, its bytes or the path of its file. The caller must close it.
+// OpenPictures opens arg. That is a folder of files named by the samples' ids, or by their
+// numbers where ids is nil; or FILE:COLUMN of a table that has for each sample the bytes
+// of a picture or the path of its file. The caller must close it.
 func OpenPictures(ctx context.Context, arg string, ids []string, samples int) (*Pictures, error) {
 	p := &Pictures{ids: ids, folder: arg}
 	if stat, err := os.Stat(arg); err == nil && stat.IsDir() {
@@ -75,12 +76,12 @@ func (p *Pictures) open(arg string, samples int) error {
 	case name == "":
 		return s.failf("has several columns; say which holds the pictures by FILE:COLUMN")
 	case !slices.Contains(s.table.Columns(), name):
-		return s.failf("has no column %q, only %s; name the one that holds the pictures", name, list(s.table.Columns()))
+		return s.failf("has no column %q, only %s; name the one that holds the pictures", name, words.List(s.table.Columns()))
 	}
 	p.source, p.folder = s, filepath.Dir(s.path)
 	rows := 0
-	if s.format == columnar {
-		if p.binary, err = parquet.OpenBinary(&s.input, s.stat.Size(), name); err != nil {
+	if s.format.binary != nil {
+		if p.binary, err = s.format.binary(&s.input, s.stat.Size(), name); err != nil {
 			return s.fail(err)
 		}
 		rows = p.binary.Rows()
@@ -102,7 +103,7 @@ func (p *Pictures) join(rows, samples int) error {
 	p.row = make([]int, samples)
 	if p.ids == nil || p.source.table.ID() == "" {
 		if rows != samples {
-			return p.source.failf("holds %s for %s; give one per sample, in the order of the samples, or a column of ids to both", count(rows, "picture"), count(samples, "sample"))
+			return p.source.failf("holds %s for %s; give one per sample, in the order of the samples, or a column of ids to both", words.Count(rows, "picture"), words.Count(samples, "sample"))
 		}
 		for i := range p.row {
 			p.row[i] = i
@@ -113,12 +114,9 @@ func (p *Pictures) join(rows, samples int) error {
 	if err != nil {
 		return p.source.fail(err)
 	}
-	at := make(map[string]int, len(own))
-	for k, id := range own {
-		at[id] = k
-	}
+	row := rowsOf(own)
 	for i, id := range p.ids {
-		k, ok := at[id]
+		k, ok := row[id]
 		if !ok {
 			k = -1
 		}
@@ -170,7 +168,7 @@ func (p *Pictures) eachValue(ctx context.Context, samples []int, take func(sampl
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// Damage costs the pictures that follow it, not the run that they were to adorn.
+	// Damage costs the pictures that follow it, not the run.
 	problem := errNoPicture
 	if err != nil {
 		problem = p.source.fail(err)
@@ -263,7 +261,7 @@ func readWhole(file *os.File) ([]byte, error) {
 	return b, nil
 }
 
-// plainCause leaves out of an error which system call it came from.
+// plainCause returns an error without the name of the system call.
 func plainCause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

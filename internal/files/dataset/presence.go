@@ -1,6 +1,10 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/mvclust/mvclust/internal/words"
+)
 
 // presence says which samples have which of the chosen views.
 type presence struct {
@@ -9,8 +13,8 @@ type presence struct {
 	lists [][]int64
 	// samples is the number of samples, or 0 if the lists do not tell.
 	samples int
-	// most is the greatest number in the lists.
-	most int64
+	// highest is the greatest number in the lists.
+	highest int64
 }
 
 // presence reads arg, the value of --index. order holds the places of the chosen
@@ -58,11 +62,11 @@ func (l *library) presence(arg string, found int, order []int) (*presence, error
 		}
 	case len(order):
 	default:
-		return nil, fmt.Errorf("--index %s has %s for %s; give one for each view", arg, count(len(p.lists), "list"), count(found, "view"))
+		return nil, fmt.Errorf("--index %s has %s for %s; give one for each view", arg, words.Count(len(p.lists), "list"), words.Count(found, "view"))
 	}
 	for _, list := range p.lists {
 		for _, i := range list {
-			p.most = max(p.most, i)
+			p.highest = max(p.highest, i)
 		}
 	}
 	return p, nil
@@ -90,18 +94,18 @@ func listed(marks []int64, samples, views int, byColumn bool) ([][]int64, error)
 
 // fits reports whether there can be n samples.
 func (p *presence) fits(n int) bool {
-	return p.samples == n || p.samples == 0 && p.most <= int64(n)
+	return p.samples == n || p.samples == 0 && p.highest <= int64(n)
 }
 
-// tells reports whether the index itself counts n samples.
-func (p *presence) tells(n int) bool { return p.samples == n || p.most == int64(n) }
+// tells reports whether the index itself says that there are n samples.
+func (p *presence) tells(n int) bool { return p.samples == n || p.highest == int64(n) }
 
 // extent returns words for the samples that fit.
 func (p *presence) extent() string {
 	if p.samples > 0 {
-		return count(p.samples, "sample")
+		return words.Count(p.samples, "sample")
 	}
-	return count(int(p.most), "sample") + " or more"
+	return words.Count(int(p.highest), "sample") + " or more"
 }
 
 // mask returns which of n samples have the chosen view v.

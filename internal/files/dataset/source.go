@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,18 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/mvclust/mvclust/internal/files/array"
-	"github.com/mvclust/mvclust/internal/files/arrow"
 	"github.com/mvclust/mvclust/internal/files/column"
-	"github.com/mvclust/mvclust/internal/files/mat"
-	"github.com/mvclust/mvclust/internal/files/npy"
-	"github.com/mvclust/mvclust/internal/files/parquet"
-	"github.com/mvclust/mvclust/internal/files/table"
 )
 
 // splitSource takes "FILE:NAME" apart. The longest part before a colon for
@@ -45,15 +38,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// The formats of files.
-const (
-	numpy    = "numpy" // .npy and .npz
-	matlab   = "matlab"
-	columnar = "parquet"
-	feather  = "arrow" // .arrow and .feather
-	text     = "text"  // .csv, .tsv and .txt
-)
-
 // tabular is a file whose rows are samples. Its arrays are the matrix of its
 // numbers, without a name, if there are any, and then its columns.
 type tabular interface {
@@ -71,7 +55,7 @@ type source struct {
 	array.File
 	input
 	path   string
-	format string
+	format *format
 	stat   fs.FileInfo
 	table  tabular // the File as a table, or nil
 	// columns is the table as one that can hold lists, or nil.
@@ -90,11 +74,11 @@ func (s *source) fail(err error) error { return fmt.Errorf("%s: %w", s.path, err
 
 func (s *source) failf(format string, a ...any) error { return s.fail(fmt.Errorf(format, a...)) }
 
-// input is a file that is read in pieces, between which ctx is heeded.
+// input is a file that is read in pieces. Between two of them it looks at ctx.
 type input struct {
 	ctx  context.Context
 	file *os.File
-	// told, if not nil, is told the bytes of every piece.
+	// told, if not nil, is called with the size of every piece.
 	told func(bytes int)
 }
 
@@ -139,9 +123,8 @@ func (l *library) close() {
 	}
 }
 
-// watch tells progress, from now on, how many bytes of the files of views were
-// read and how many there are. A table, which is read whole once more, and a file
-// of which all arrays are views come to the full number.
+// watch has progress called, from now on, with how many bytes of the views' files were
+// read and how many there are. Not all are read where a file holds more than views.
 func (l *library) watch(chosen []*candidate, progress func(done, total int64)) {
 	var done, total int64
 	for _, s := range l.sources {
@@ -226,67 +209,29 @@ func unreadable(err error) error {
 
 // list finds the format and the arrays of the file.
 func (s *source) list() error {
-	head := make([]byte, 1024)
+	head := make([]byte, headBytes)
 	n, err := s.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return unreadable(err)
 	}
-	s.format = format(head[:n], s.path)
-	switch size := s.stat.Size(); s.format {
-	case numpy:
-		s.File, err = npy.Open(&s.input, size)
-	case matlab:
-		s.File, err = mat.Open(&s.input, size)
-	case columnar:
-		s.columns, err = parquet.Open(&s.input, size)
-	case feather:
-		s.columns, err = arrow.Open(&s.input, size)
-	case text:
-		if err = nil; !s.lines { // the file may be shorter than the head
-			s.table, err = table.Open(&s.input, size, s.path)
-		}
-	default:
-		err = errors.New("is in no known format; give a .npy, .npz, .mat, .parquet, .arrow, .feather, .csv, .tsv or .txt file")
-	}
-	if s.columns != nil {
+	s.format = formatOf(head[:n], s.path)
+	size := s.stat.Size()
+	switch f := s.format; {
+	case f == nil:
+		return fmt.Errorf("is in no known format; give a %s file", Extensions())
+	case f.arrays != nil:
+		s.File, err = f.arrays(&s.input, size)
+		return err
+	case f.columns != nil:
+		s.columns, err = f.columns(&s.input, size)
 		s.table = s.columns
+	case s.lines:
+		return nil
+	default:
+		s.table, err = f.text(&s.input, size, s.path)
 	}
-	if s.table != nil {
-		s.File = s.table
-	}
+	s.File = s.table
 	return err
-}
-
-// format returns the format that the first bytes of a file tell, or else its
-// extension, or "".
-func format(head []byte, path string) string {
-	const hdf5 = "\x89HDF\r\n\x1a\n"
-	at := func(offset int, mark string) bool {
-		return len(head) >= offset && bytes.HasPrefix(head[offset:], []byte(mark))
-	}
-	switch {
-	case at(0, "\x93NUMPY"), at(0, "PK\x03\x04"), at(0, "PK\x05\x06"):
-		return numpy
-	case at(0, "PAR1"), at(0, "PARE"):
-		return columnar
-	case at(0, arrow.Magic), at(0, arrow.Feather1), at(0, arrow.Continuation):
-		return feather
-	case at(0, hdf5), at(512, hdf5), at(124, "\x00\x01IM"), at(124, "\x01\x00MI"):
-		return matlab
-	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npy", ".npz":
-		return numpy
-	case ".mat":
-		return matlab
-	case ".parquet":
-		return columnar
-	case ".arrow", ".feather":
-		return feather
-	case ".csv", ".tsv", ".txt":
-		return text
-	}
-	return ""
 }
 
 // hash reads the file from end to end.

@@ -67,35 +67,70 @@ func FuzzSplitSource(f *testing.F) {
 
 func TestFormat(t *testing.T) {
 	block := strings.Repeat(" ", 124)
-	for _, c := range []struct{ head, path, want string }{
-		{"\x93NUMPY\x01\x00", "a.csv", numpy},
-		{"PK\x03\x04...", "a", numpy},
-		{"PK\x05\x06...", "a.mat", numpy},
-		{block + "\x00\x01IM", "a.txt", matlab},
-		{block + "\x01\x00MI", "a", matlab},
-		{"\x89HDF\r\n\x1a\n", "a", matlab},
-		{block + "\x00\x02IM" + strings.Repeat(" ", 384) + "\x89HDF\r\n\x1a\n", "a", matlab},
-		{block + "12IM", "a.csv", text},
-		{"1,2", "a.CSV", text},
-		{"1,2", "a.tsv", text},
-		{"1 2", "a.txt", text},
-		{"", "a.npy", numpy},
-		{"", "a.npz", numpy},
-		{"", "a.mat", matlab},
-		{"PAR1....", "a", columnar},
-		{"PARE....", "a.csv", columnar},
-		{"", "a.parquet", columnar},
-		{"ARROW1\x00\x00", "a.txt", feather},
-		{"\xff\xff\xff\xff\x10\x00\x00\x00", "a", feather},
-		{"FEA1", "a", feather},
-		{"", "a.arrow", feather},
-		{"", "a.feather", feather},
+	for _, c := range []struct{ head, path, want string }{ // want is the first of its extensions
+		{"\x93NUMPY\x01\x00", "a.csv", ".npy"},
+		{"PK\x03\x04...", "a", ".npy"},
+		{"PK\x05\x06...", "a.mat", ".npy"},
+		{block + "\x00\x01IM", "a.txt", ".mat"},
+		{block + "\x01\x00MI", "a", ".mat"},
+		{"\x89HDF\r\n\x1a\n", "a", ".mat"},
+		{block + "\x00\x02IM" + strings.Repeat(" ", 384) + "\x89HDF\r\n\x1a\n", "a", ".mat"},
+		{block + "12IM", "a.csv", ".csv"},
+		{"1,2", "a.CSV", ".csv"},
+		{"1,2", "a.tsv", ".csv"},
+		{"1 2", "a.txt", ".csv"},
+		{"", "a.npy", ".npy"},
+		{"", "a.npz", ".npy"},
+		{"", "a.mat", ".mat"},
+		{"PAR1....", "a", ".parquet"},
+		{"PARE....", "a.csv", ".parquet"},
+		{"", "a.parquet", ".parquet"},
+		{"ARROW1\x00\x00", "a.txt", ".arrow"},
+		{"\xff\xff\xff\xff\x10\x00\x00\x00", "a", ".arrow"},
+		{"FEA1", "a", ".arrow"},
+		{"", "a.arrow", ".arrow"},
+		{"", "a.feather", ".arrow"},
 		{"1,2", "a.dat", ""},
 		{"", "npy", ""},
 	} {
-		if got := format([]byte(c.head), c.path); got != c.want {
+		got := ""
+		if f := formatOf([]byte(c.head), c.path); f != nil {
+			got = f.extensions[0]
+		}
+		if got != c.want {
 			t.Errorf("%q in %s: %q, want %q", c.head, c.path, got, c.want)
 		}
+	}
+}
+
+// Every format has one way to be opened, its marks lie within what is read of a file, and
+// no extension is another's.
+func TestFormats(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range formats {
+		ways := 0
+		for _, has := range []bool{f.arrays != nil, f.columns != nil, f.text != nil} {
+			if has {
+				ways++
+			}
+		}
+		if ways != 1 || len(f.extensions) == 0 {
+			t.Errorf("%v: %d ways to open it", f.extensions, ways)
+		}
+		for _, e := range f.extensions {
+			if seen[e] || !strings.Contains(Extensions(), e) {
+				t.Errorf("the extension %s stands twice, or not in %q", e, Extensions())
+			}
+			seen[e] = true
+		}
+		for _, m := range f.marks {
+			if m.at+len(m.bytes) > headBytes {
+				t.Errorf("%v: the mark at %d is beyond the first %d bytes", f.extensions, m.at, headBytes)
+			}
+		}
+	}
+	if want := ".npy, .npz, .parquet, .arrow, .feather, .mat, .csv, .tsv or .txt"; Extensions() != want {
+		t.Errorf("extensions %q, want %q", Extensions(), want)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Write writes a .npz file that Load and Labels read: the views as view0, view1 and so
-// on, and the labels.
+// on, and the labels. Where a sample lacks a view, its row must be NaN throughout.
 func Write(w io.Writer, views []*view.View, labels []int) error {
 	z := npy.NewWriter(w)
 	for i, v := range views {
@@ -26,24 +26,24 @@ func Write(w io.Writer, views []*view.View, labels []int) error {
 }
 
 // WriteParquet writes the same as a Parquet file: the columns id, the row counted
-// from 0, then view0 and so on, lists of numbers, null where a sample lacks the view,
-// and label.
+// from 0; view0 and so on, lists of numbers, null where a sample lacks the view; and
+// label. The row of such a sample must be NaN throughout, as for Write.
 func WriteParquet(w io.Writer, views []*view.View, labels []int) error {
 	columns := []parquet.Column{{Name: "id", Data: rowNumbers(len(labels))}}
 	for i, v := range views {
-		columns = append(columns, parquet.Column{Name: fmt.Sprint("view", i), Data: parquet.Lists{Dims: v.Dims, Data: v.Data, Has: v.Has}})
+		columns = append(columns, parquet.Column{Name: fmt.Sprint("view", i), Data: parquet.Lists{Dims: v.Dims, Data: v.Data}})
 	}
 	return parquet.Write(w, append(columns, parquet.Column{Name: "label", Data: int64s(labels)})...)
 }
 
-// WriteLabels writes a Parquet file with the columns id, label and confidence. Ids
-// are whole numbers if all of them are written as such, or if ids is nil, which
-// stands for the rows counted from 0; else they are text.
+// WriteLabels writes a Parquet file with the columns id, label and confidence. If ids is
+// nil, ids are the rows counted from 0. Ids are stored as whole numbers if all are written
+// as such, and otherwise as text.
 func WriteLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
 	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence})
 }
 
-// WritePredictions writes the same with the columns next and typicality behind these.
+// WritePredictions writes the same columns, and after them next and typicality.
 func WritePredictions(w io.Writer, ids []string, labels []int, confidence []float64, next []int, typicality []float64) error {
 	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence},
 		parquet.Column{Name: "next", Data: int64s(next)}, parquet.Column{Name: "typicality", Data: typicality})

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/zlib"
 	"slices"
+
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Filters of a chunk.
@@ -12,8 +14,7 @@ const deflate, shuffle = 1, 2
 // across returns the number of chunks along dimension i.
 func (o *object) across(i int) uint64 { return (uint64(o.dims[i]) + o.chunk[i] - 1) / o.chunk[i] }
 
-// extent returns the number of chunks and how many bytes they make, which is at
-// most 2^63.
+// extent returns the number of chunks, and their size in bytes, at most 2^63.
 func (o *object) extent() (chunks, size uint64) {
 	if o.layout != inChunks {
 		return 0, 0
@@ -30,8 +31,8 @@ func (o *object) extent() (chunks, size uint64) {
 	return chunks, size
 }
 
-// chunks calls do for the values of a chunked dataset. A chunk is a box of
-// values; the B-tree has each one's size in bytes, mask of filters and place.
+// chunks calls do with the values of a chunked dataset. A chunk is a box of values; the
+// B-tree has the size in bytes, the filter mask and the place of each.
 func (h *hdf5) chunks(o *object, do func(at int, run []byte)) {
 	total, size := o.extent()
 	size /= total
@@ -68,7 +69,7 @@ func (h *hdf5) chunks(o *object, do func(at int, run []byte)) {
 	}
 }
 
-// scatter calls do for the rows of the chunk b, less what lies beyond the dataset.
+// scatter calls do with the rows of the chunk b, without what lies beyond the dataset.
 func (o *object) scatter(b []byte, place []uint64, do func(at int, run []byte)) {
 	last, rows := len(place)-1, uint64(1)
 	side := make([]uint64, len(place))
@@ -94,8 +95,8 @@ func (o *object) scatter(b []byte, place []uint64, do func(at int, run []byte)) 
 	}
 }
 
-// unfilter undoes what was done to a chunk of some size when it was written.
-// Bit i of mask is set if filter i was left out.
+// unfilter reverses the filters of a chunk, which then has size bytes. Bit i of mask is set
+// if filter i was not applied.
 func (o *object) unfilter(b []byte, mask, size uint64) []byte {
 	for i, filter := range slices.Backward(o.filters) {
 		switch {
@@ -107,7 +108,7 @@ func (o *object) unfilter(b []byte, mask, size uint64) []byte {
 		}
 	}
 	if uint64(len(b)) != size {
-		damaged("has a chunk of %s instead of %d", count(len(b), "byte"), size)
+		damaged("has a chunk of %s instead of %d", words.Count(len(b), "byte"), size)
 	}
 	return b
 }
@@ -119,15 +120,15 @@ func inflate(b []byte, size uint64) []byte {
 		damaged("cannot be inflated (%w)", err)
 	}
 	if size > uint64(maxRatio)*uint64(len(b)) {
-		damaged("has a chunk of %s for %d", count(len(b), "byte"), size)
+		damaged("has a chunk of %s for %d", words.Count(len(b), "byte"), size)
 	}
 	out := fill(z, nil, int64(size), int64(len(b)))
 	finish(z)
 	return out
 }
 
-// unshuffle puts the bytes of each value together again: b has the first bytes
-// of all values, then the second ones, and so on.
+// unshuffle joins the bytes of each value: b has first all first bytes, then all second
+// bytes, and so on.
 func unshuffle(b []byte, width int) []byte {
 	out, n := slices.Clone(b), len(b)/width
 	for i := range width {

@@ -16,9 +16,8 @@
 //
 // Arrays come in the order of the file, which for version 7.3 is that of names.
 //
-// A file is read where it lies: headers when it is opened, and values each time
-// they are asked for. Only the cells, structs and sparse matrices of a version 5
-// file are kept in memory, as stored.
+// Opening a file reads headers only. Values are read each time they are asked for. Only
+// the cells, structs and sparse matrices of a version 5 file are kept in memory, as stored.
 package mat
 
 import (
@@ -29,6 +28,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 const (
@@ -43,11 +43,10 @@ type file struct {
 	skipped string // name of some function or object
 }
 
-// Open lists the arrays of the MATLAB file that r holds in size bytes; values are
-// read from r when they are asked for. Files of version 4,
-// files that use newer parts of HDF5 than MATLAB does, damaged files and files
-// without any array are errors. What is wrong with the values of a single array,
-// such as complex numbers, is reported when they are asked for.
+// Open lists the arrays of the MATLAB file r of size bytes. Values are read from r when
+// they are asked for. Errors are files of version 4, files that use newer parts of HDF5
+// than MATLAB does, damaged files, and files without any array. A fault of a single array,
+// such as complex numbers, is an error when its values are asked for.
 func Open(r io.ReaderAt, size int64) (array.File, error) {
 	f, err := read(r, size)
 	if err != nil {
@@ -62,8 +61,7 @@ type variable struct {
 	*value
 }
 
-// read lists the arrays of the size bytes of r, from which it reads their
-// values later.
+// read lists the arrays of r.
 func read(r io.ReaderAt, size int64) (f *file, err error) {
 	defer catch(&err)
 	m := &file{}
@@ -79,7 +77,7 @@ func read(r io.ReaderAt, size int64) (f *file, err error) {
 	return m, nil
 }
 
-// variables tells the versions of the format apart by what the file holds.
+// variables finds the version of the format, and returns the variables.
 func variables(r io.ReaderAt, size int64) []variable {
 	if size == 0 {
 		fail("is empty (0 bytes); fetch or save it again")
@@ -192,7 +190,7 @@ func (f *file) Text(i int) ([]string, error) { return get(f, i, (*value).strings
 // the third row of the first column.
 func get[T any](f *file, i int, extract func(*value) []T) (out []T, err error) {
 	if i < 0 || i >= len(f.infos) {
-		return nil, fmt.Errorf("there is no array %d; the file holds %s", i, count(len(f.infos), "array"))
+		return nil, fmt.Errorf("there is no array %d; the file holds %s", i, words.Count(len(f.infos), "array"))
 	}
 	defer func() {
 		info := f.infos[i]

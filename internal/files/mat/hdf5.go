@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Classes of HDF5 data types.
@@ -31,20 +32,20 @@ type hdf5 struct {
 }
 
 func readHDF5(r *io.SectionReader) (vars []variable) {
-	// What is read to list the arrays lies once in the file, save for the few
-	// objects that several cells share; the surplus is for those.
+	// To list the arrays, each part of the file is read once, except the few objects
+	// that several cells share. The surplus of the budget is for those.
 	h := &hdf5{r: r, size: uint64(r.Size()), budget: 4*r.Size() + 64<<20}
 	c := cursor{b: h.at(8, 88)} // the superblock after its signature
 	version := c.uint(1)
 	c.take(4)
 	if offsets, lengths := c.uint(1), c.uint(1); version != 0 || offsets != 8 || lengths != 8 {
-		unsupported("HDF5 superblock version %d with addresses of %s", version, count(offsets, "byte"))
+		unsupported("HDF5 superblock version %d with addresses of %s", version, words.Count(offsets, "byte"))
 	}
 	c.take(9)
 	base := c.uint(8)
 	c.take(8)
 	if end := c.uint(8) - base; end > h.size {
-		damaged("is %s shorter than its HDF5 superblock says", count(end-h.size, "byte"))
+		damaged("is %s shorter than its HDF5 superblock says", words.Count(end-h.size, "byte"))
 	}
 	c.take(16)
 	for _, l := range h.links(h.object(c.uint(8))) {
@@ -61,7 +62,7 @@ func readHDF5(r *io.SectionReader) (vars []variable) {
 // at returns n bytes of the file from an address on.
 func (h *hdf5) at(addr, n uint64) []byte {
 	if addr > h.size || n > h.size-addr {
-		damaged("refers to %s at address %d, beyond the end of the file", count(n, "byte"), addr)
+		damaged("refers to %s at address %d, beyond the end of the file", words.Count(n, "byte"), addr)
 	}
 	h.spend(n)
 	b := make([]byte, n)
@@ -115,7 +116,7 @@ func (h *hdf5) object(addr uint64) *object {
 	o := &object{}
 	for blocks := [][2]uint64{{addr + 16, c.uint(4)}}; left > 0; blocks = blocks[1:] {
 		if len(blocks) == 0 {
-			damaged("lacks %s of the object at HDF5 address %d", count(left, "message"), addr)
+			damaged("lacks %s of the object at HDF5 address %d", words.Count(left, "message"), addr)
 		}
 		for c := (cursor{b: h.at(blocks[0][0], blocks[0][1])}); len(c.b) >= 8 && left > 0; left-- {
 			typ, n, flags := c.uint(2), c.uint(2), c.uint(1)
@@ -131,7 +132,7 @@ func (h *hdf5) object(addr uint64) *object {
 	return o
 }
 
-// message takes over what a message of a header says of the object.
+// message keeps what a message of the header says of the object.
 func (o *object) message(typ, flags uint64, m *cursor) {
 	const shared = 2
 	if slices.Contains([]uint64{0x01, 0x03, 0x08, 0x0b, 0x0c}, typ) && flags&shared != 0 {
@@ -312,10 +313,10 @@ func (h *hdf5) links(o *object) (out []link) {
 	return out
 }
 
-// walk visits what the leaves of a B-tree refer to, in order, with the key
-// before it. Kind is 0 for groups and 1 for chunks. Level is that of the node at
-// addr, or -1 for the root. As levels fall, nodes are not empty and visit checks
-// the order, even a tree in knots ends after as many steps as it has leaves.
+// walk calls visit with the references in the leaves of a B-tree, in order, each with the
+// key before it. Kind is 0 for groups and 1 for chunks. Level is that of the node at addr,
+// or -1 for the root. Levels must fall, nodes must not be empty, and visit checks the
+// order of keys: so a damaged tree with circles ends too.
 func (h *hdf5) walk(addr, kind, keySize uint64, level int, visit func(key []byte, addr uint64)) {
 	c := cursor{b: h.at(addr, 24)}
 	sig, k, l, n := string(c.take(4)), c.uint(1), int(c.uint(1)), c.uint(2)
@@ -335,47 +336,64 @@ func (h *hdf5) walk(addr, kind, keySize uint64, level int, visit func(key []byte
 // value returns the MATLAB value that o stands for.
 func (h *hdf5) value(o *object, depth int) *value {
 	h.census.enter(depth)
-	v := &value{class: numbers}
-	switch o.class {
-	case "double", "single":
-	case "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical":
-		v.kind = array.Int
-	case "char":
-		v.class = text
-	case "cell":
-		v.class = cells
-	case "struct":
-		v.class = fields
-	case "canonical empty": // a cell that was never filled
-	case "": // not written by MATLAB
-		if o.typ.class == typeInteger {
-			v.kind = array.Int
-		}
-	default:
-		return &value{class: opaque}
-	}
+	v := o.typed()
 	switch {
-	case o.empty: // the values are dimensions
-		for _, d := range h.listed(o) {
-			v.dims = append(v.dims, int(d))
-		}
-		if len(v.dims) < 2 || len(v.dims) > maxDims || product(v.dims) != 0 {
-			damaged("is empty but has dimensions %d", v.dims)
-		}
-		return v
+	case v.class == opaque:
+	case o.empty:
+		v.dims = h.emptyDims(o)
 	case o.sparse && o.group && v.class == numbers:
 		h.sparse(o, v)
-		return v
 	case o.group:
 		v.class = fields
 		h.fields(o, v, depth)
-		return v
 	case o.typ.class == typeReference && (v.class == cells || o.class == ""):
 		v.class, v.children = cells, h.cells(o, depth)
-		return v
-	case o.typ.class == typeCompound && v.class == numbers: // real and imaginary parts
+	default:
+		return h.matrix(o, v)
+	}
+	return v
+}
+
+// typed returns a value of the class and kind that MATLAB, or else HDF5, gives o.
+func (o *object) typed() *value {
+	switch o.class {
+	case "double", "single", "canonical empty": // the last is a cell that was never filled
+		return &value{class: numbers}
+	case "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical":
+		return &value{class: numbers, kind: array.Int}
+	case "char":
+		return &value{class: text}
+	case "cell":
+		return &value{class: cells}
+	case "struct":
+		return &value{class: fields}
+	case "": // not written by MATLAB
+		if o.typ.class == typeInteger {
+			return &value{class: numbers, kind: array.Int}
+		}
+		return &value{class: numbers}
+	}
+	return &value{class: opaque}
+}
+
+// emptyDims returns the dimensions of an empty array, which has them for values.
+func (h *hdf5) emptyDims(o *object) []int {
+	var dims []int
+	for _, d := range h.listed(o) {
+		dims = append(dims, int(d))
+	}
+	if len(dims) < 2 || len(dims) > maxDims || product(dims) != 0 {
+		damaged("is empty but has dimensions %d", dims)
+	}
+	return dims
+}
+
+// matrix makes v the numbers or characters in the dataset o.
+func (h *hdf5) matrix(o *object, v *value) *value {
+	switch isNumber := v.class == numbers; {
+	case o.typ.class == typeCompound && isNumber: // real and imaginary parts
 		v.complex = true
-	case o.typ.class == typeFloat && v.class == numbers, o.typ.class == typeInteger && v.class == numbers,
+	case o.typ.class == typeFloat && isNumber, o.typ.class == typeInteger && isNumber,
 		o.typ.class == typeInteger && v.class == text && o.typ.size <= 2:
 		v.data = h.data(o)
 	default:
@@ -439,7 +457,7 @@ func (h *hdf5) cells(o *object, depth int) (out []*value) {
 	return out
 }
 
-// listed returns the values of the dataset o, which are needed to list others.
+// listed returns the values of the dataset o, such as references to others.
 func (h *hdf5) listed(o *object) []int64 {
 	d := h.data(o)
 	if d.n > 0 {
@@ -452,7 +470,7 @@ func (h *hdf5) listed(o *object) []int64 {
 // data returns the values of the dataset o, to be read when they are asked for.
 func (h *hdf5) data(o *object) dense {
 	if !o.typ.plain {
-		unsupported("an HDF5 data type of class %d and %s", o.typ.class, count(o.typ.size, "byte"))
+		unsupported("an HDF5 data type of class %d and %s", o.typ.class, words.Count(o.typ.size, "byte"))
 	}
 	d := dense{encoding: o.typ.encoding, n: product(o.dims)}
 	want := uint64(d.n) * uint64(d.size)
@@ -460,12 +478,12 @@ func (h *hdf5) data(o *object) dense {
 	case d.n == 0:
 	case o.layout == inHeader:
 		if uint64(len(o.compact)) < want {
-			damaged("has %s for %s", count(len(o.compact), "byte"), count(d.n, "value"))
+			damaged("has %s for %s", words.Count(len(o.compact), "byte"), words.Count(d.n, "value"))
 		}
 		d = held(o.compact[:want], d.encoding)
 	case o.layout == inOnePiece:
 		if o.addr > h.size || o.length > h.size-o.addr || o.length < want {
-			damaged("has %s at address %d for %s", count(o.length, "byte"), o.addr, count(d.n, "value"))
+			damaged("has %s at address %d for %s", words.Count(o.length, "byte"), o.addr, words.Count(d.n, "value"))
 		}
 		d.stored = int64(want)
 		d.each = func(do func(int, []byte)) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 const (
@@ -47,7 +48,7 @@ func readLevel5(r io.ReaderAt, size int64, big bool) (vars []variable) {
 		c := cursor{tag, big}
 		typ, n := c.uint(4), int64(c.uint(4))
 		if typ != miMatrix && typ != miCompressed || n > size-at-8 {
-			damaged("has %s of type %d after byte %d, and not a variable within the %d bytes of the file", count(n, "byte"), typ, at, size)
+			damaged("has %s of type %d after byte %d, and not a variable within the %d bytes of the file", words.Count(n, "byte"), typ, at, size)
 		}
 		within(fmt.Sprintf("the variable at byte %d", at), func() {
 			v := l.variable(element{at + 8, n, typ == miCompressed})
@@ -79,7 +80,7 @@ func (l *level5) open(e element) (io.Reader, int64) {
 	c := cursor{fill(z, nil, 8, 8), l.big}
 	typ, size := c.uint(4), int64(c.uint(4))
 	if typ != miMatrix || size > maxRatio*e.size {
-		damaged("inflates to %s of type %d, which is no matrix", count(size, "byte"), typ)
+		damaged("inflates to %s of type %d, which is no matrix", words.Count(size, "byte"), typ)
 	}
 	return z, size
 }
@@ -91,8 +92,8 @@ func finish(r io.Reader) {
 	}
 }
 
-// fill appends to b what r has, until it holds size bytes, which the file
-// stores in some number of bytes.
+// fill appends bytes of r to b until it has size bytes. The file stores them in stored
+// bytes, by which fill judges how much to allocate at once.
 func fill(r io.Reader, b []byte, size, stored int64) []byte {
 	b = slices.Grow(b, int(min(size, max(usualRatio*stored, peekBytes)))-len(b))
 	for len(b) < int(size) {
@@ -102,14 +103,14 @@ func fill(r io.Reader, b []byte, size, stored int64) []byte {
 		n, err := io.ReadFull(r, b[len(b):min(int(size), cap(b))])
 		b = b[:len(b)+n]
 		if err != nil {
-			damaged("ends after %d of %s (%w)", len(b), count(size, "byte"), err)
+			damaged("ends after %d of %s (%w)", len(b), words.Count(size, "byte"), err)
 		}
 	}
 	return b
 }
 
-// variable reads what it must to list the variable in e: the first bytes of a
-// matrix, or all of anything else.
+// variable lists the variable in e. It reads the first bytes of a matrix, and all of
+// anything else.
 func (l *level5) variable(e element) variable {
 	r, size := l.open(e)
 	peek := fill(r, nil, min(size, peekBytes), e.size)
@@ -129,7 +130,7 @@ func (l *level5) variable(e element) variable {
 	typ, n, _ := c.tag()
 	skip := int64(len(peek) - len(c.b))
 	if n > size-skip {
-		damaged("claims %s of values, of which %d are there", count(n, "byte"), size-skip)
+		damaged("claims %s of values, of which %d are there", words.Count(n, "byte"), size-skip)
 	}
 	l.census.enter(0)
 	v, enc := h.array(typ, n, l.big)
@@ -206,7 +207,7 @@ type cursor struct {
 
 func (c *cursor) take(n uint64) []byte {
 	if n > uint64(len(c.b)) {
-		damaged("has %s and needs %d", count(len(c.b), "byte"), n)
+		damaged("has %s and needs %d", words.Count(len(c.b), "byte"), n)
 	}
 	p := c.b[:n:n]
 	c.b = c.b[n:]
@@ -218,9 +219,8 @@ func (c *cursor) uint(size int) uint64 {
 	return encoding{size: size, big: c.big}.bits(c.take(uint64(size)))
 }
 
-// tag reads the tag of the next element, which has n bytes and is followed by
-// zeros that make it a multiple of 8 bytes long. One of at most 4 bytes shares
-// 8 bytes with its tag.
+// tag reads the tag of the next element: its type, its length n, and how many zeros pad it
+// to a multiple of 8 bytes. An element of at most 4 bytes shares 8 bytes with its tag.
 func (c *cursor) tag() (typ uint64, n, zeros int64) {
 	typ = c.uint(4)
 	if typ>>16 == 0 {
@@ -252,7 +252,7 @@ func (c *cursor) numbers() dense {
 func numbersOf(typ uint64, p []byte, big bool) dense {
 	e := encodingOf(typ, big)
 	if len(p)%e.size != 0 {
-		damaged("has %s of numbers of %d bytes", count(len(p), "byte"), e.size)
+		damaged("has %s of numbers of %d bytes", words.Count(len(p), "byte"), e.size)
 	}
 	return held(p, e)
 }
@@ -262,7 +262,7 @@ func (c *cursor) fieldNames() []string {
 	width := convert(c.numbers(), toInt64)
 	_, p := c.next()
 	if len(width) != 1 || width[0] < 1 || width[0] > maxNameBytes+1 || len(p)%int(width[0]) != 0 {
-		damaged("has %s of field names, each %d long", count(len(p), "byte"), width)
+		damaged("has %s of field names, each %d long", words.Count(len(p), "byte"), width)
 	}
 	var names []string
 	for name := range slices.Chunk(p, int(width[0])) {
@@ -291,7 +291,7 @@ func (c *cursor) header() header {
 	if h.class != mxOpaque {
 		dims := convert(c.numbers(), toInt64)
 		if len(dims) < 2 || len(dims) > maxDims {
-			damaged("has %s", count(len(dims), "dimension"))
+			damaged("has %s", words.Count(len(dims), "dimension"))
 		}
 		for _, d := range dims {
 			h.dims = append(h.dims, int(d))
@@ -333,7 +333,7 @@ func (h header) array(typ uint64, size int64, big bool) (*value, encoding) {
 		exact = (exact || v.utf8 && size > n || line && size == 0) && !e.float && e.size <= 2
 	}
 	if !exact {
-		damaged("has %s of type %d for %s", count(size, "byte"), typ, count(n, "value"))
+		damaged("has %s of type %d for %s", words.Count(size, "byte"), typ, words.Count(n, "value"))
 	}
 	return v, e
 }

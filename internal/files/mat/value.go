@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 const (
@@ -45,14 +46,6 @@ func damaged(format string, a ...any) {
 // unsupported gives up on a feature of the format that is not read.
 func unsupported(format string, a ...any) {
 	fail("uses "+format+", which cannot be read; "+resave, a...)
-}
-
-// count returns "1 noun" or "2 nouns".
-func count[T int | int64 | uint64](n T, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // catch, when deferred, turns a failure into an error.
@@ -208,8 +201,7 @@ type badValue struct {
 
 func (e *badValue) Error() string { return e.problem }
 
-// A converter fills dst, which goes to the places of an array from at on, with
-// the first numbers of src.
+// A converter fills dst with the first numbers of src. Errors count places from at on.
 type converter[T any] func(e encoding, dst []T, src []byte, at int)
 
 func toFloat32(e encoding, dst []float32, src []byte, at int) {
@@ -248,8 +240,8 @@ type dense struct {
 	encoding
 	n      int   // how many numbers
 	stored int64 // bytes of the file that hold them, perhaps compressed
-	// each calls do for runs of whole numbers, with the index of the run's
-	// first, until it has passed on each number once.
+	// each calls do with runs of numbers, none of them cut, and the index of the
+	// first. It passes on each number once.
 	each func(do func(at int, run []byte))
 }
 
@@ -264,7 +256,7 @@ func stream(r io.Reader, e encoding, n int, do func(at int, run []byte)) {
 	for at := 0; at < n; {
 		run := buf[:min(len(buf), (n-at)*e.size)]
 		if _, err := io.ReadFull(r, run); err != nil {
-			damaged("ends after %d of %s (%w)", at, count(n, "value"), err)
+			damaged("ends after %d of %s (%w)", at, words.Count(n, "value"), err)
 		}
 		do(at, run)
 		at += len(run) / e.size
@@ -373,9 +365,9 @@ func (v *value) lines() int {
 	return v.dims[0]
 }
 
-// strings returns the rows of a character matrix, the cells of a cell array of
-// strings, or numbers in decimal notation. Where a matrix has several rows they
-// lose the blanks at their end, which only make them equally long.
+// strings returns the rows of a character matrix, the cells of a cell array of strings, or
+// numbers in decimal notation. If a matrix has several rows, the blanks that pad them to
+// one length are removed.
 func (v *value) strings() []string {
 	switch v.class {
 	case numbers:

@@ -95,8 +95,8 @@ func turn(r io.Reader, d dtype, info array.Info, dst []float32) error {
 	return nil
 }
 
-// raw returns a function that fills a slice with the next values of r, whose
-// bytes stand in the other order than the machine's if swap is set.
+// raw returns a function that fills a slice with the next values of r. If swap is set,
+// their bytes are in the opposite of the machine's order.
 func raw[T array.Number](r io.Reader, swap bool) func([]T) error {
 	return func(vals []T) error {
 		if len(vals) == 0 {
@@ -152,8 +152,8 @@ func convert[T array.Number, U float32 | int64 | string](dst []U, read func([]T)
 	return nil
 }
 
-// decodeText reads len(dst) strings of type d from r. NumPy fills short ones up
-// with zeros, which are taken away.
+// decodeText reads len(dst) strings of type d from r. It removes the zeros with which NumPy
+// pads short ones.
 func decodeText(r io.Reader, d dtype, dst []string) error {
 	if len(dst) == 0 {
 		return nil

@@ -34,8 +34,8 @@ type header struct {
 
 // dtype is how one value is stored.
 type dtype struct {
-	// code is NumPy's letter for the type and the size of it, as in "f4"; of
-	// text, whose size is free, it is the letter alone.
+	// code is NumPy's letter for the type and its size, as in "f4". For text, of any
+	// size, it is the letter alone.
 	code string
 	// size is the number of bytes of a value, at least 1.
 	size int
@@ -43,9 +43,8 @@ type dtype struct {
 	big bool
 }
 
-// readHeader reads the header at the start of r. The member or file that r
-// reads has size bytes in all; readHeader checks that they are exactly what the
-// header promises.
+// readHeader reads the header at the start of r, a file or member of size bytes. It is an
+// error if the size is not exactly what the header promises.
 func readHeader(r io.Reader, size int64) (header, error) {
 	var start [12]byte
 	if _, err := io.ReadFull(r, start[:10]); err != nil {
@@ -83,12 +82,12 @@ func readHeader(r io.Reader, size int64) (header, error) {
 	return h, h.checkSize(size)
 }
 
-// headerEnd returns err, or what it means where the bytes end.
+// headerEnd makes Damage of an error while reading the header.
 func headerEnd(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it ends within its header")
 	}
-	return damaged(err)
+	return array.Damaged("%w", err)
 }
 
 // checkSize checks that size bytes are exactly what the header takes and

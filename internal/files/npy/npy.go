@@ -23,14 +23,13 @@ import (
 // most: four times two bits, each a copy of 258 bytes.
 const maxDeflate = 4 * 258
 
-// Open lists the arrays of a .npy or a .npz file of size bytes; which of the two
-// it is, its first bytes say. Values are read from r when they are asked for. The
-// array of a .npy file has no name, those of a .npz file have their members'
-// names without ".npy", in the order of the archive.
+// Open lists the arrays of a .npy or .npz file of size bytes. Its first bytes say which of
+// the two it is. Values are read from r when they are asked for. The array of a .npy file
+// has no name. The arrays of a .npz file have the names of their members without ".npy",
+// and come in the order of the archive.
 //
-// An array that cannot be read for the type of its values, such as Python
-// objects, is listed as text in a .npz file, and only reading it is an error. A
-// file of nothing else is an error of Open.
+// An array of values that cannot be read, such as Python objects, is listed as text in a
+// .npz file; reading it is an error. A file that holds nothing else is an error of Open.
 func Open(r io.ReaderAt, size int64) (array.File, error) {
 	members, err := list(r, size)
 	if err != nil {
@@ -115,8 +114,8 @@ func listZip(r io.ReaderAt, size int64) ([]member, error) {
 	return members, nil
 }
 
-// ReadFile returns the content of the member of the given name of the .npz file r of size
-// bytes, which is not compressed, as AddFile writes it.
+// ReadFile returns the content of the member with a name of the .npz file r of size bytes.
+// The member must not be compressed; AddFile writes such members.
 func ReadFile(r io.ReaderAt, size int64, name string) ([]byte, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
@@ -141,21 +140,21 @@ func ReadFile(r io.ReaderAt, size int64, name string) ([]byte, error) {
 
 // open reads the header of f, a member of an archive of size bytes.
 func open(f *zip.File, size int64) (member, error) {
-	most := min(f.CompressedSize64, uint64(size))
+	limit := min(f.CompressedSize64, uint64(size))
 	switch {
 	case f.Flags&1 != 0:
 		return member{}, errors.New("is encrypted; save it again with numpy.savez")
 	case f.Method == zip.Deflate:
-		most *= maxDeflate
+		limit *= maxDeflate
 	case f.Method != zip.Store:
 		return member{}, fmt.Errorf("is compressed by the zip method %d, which cannot be read; save it again with numpy.savez or numpy.savez_compressed", f.Method)
 	}
-	if f.UncompressedSize64 > most {
-		return member{}, damaged(fmt.Errorf("its stored size, %d, cannot hold its full size, %d", min(f.CompressedSize64, uint64(size)), f.UncompressedSize64))
+	if f.UncompressedSize64 > limit {
+		return member{}, array.Damaged("its stored size, %d, cannot hold its full size, %d", min(f.CompressedSize64, uint64(size)), f.UncompressedSize64)
 	}
 	r, err := f.Open()
 	if err != nil {
-		return member{}, damaged(err)
+		return member{}, array.Damaged("%w", err)
 	}
 	defer r.Close()
 	h, err := readHeader(r, int64(f.UncompressedSize64))
@@ -170,11 +169,6 @@ func open(f *zip.File, size int64) (member, error) {
 		}
 		return r, nil
 	}}, err
-}
-
-// damaged says that bytes which the file promises cannot be had.
-func damaged(err error) error {
-	return fmt.Errorf("is damaged: %w; copy it again from where it came", err)
 }
 
 // Arrays lists the arrays of the file.
@@ -201,7 +195,7 @@ func (f *file) Int64(i int) ([]int64, error) { return read(&f.members[i], decode
 // Text returns the values of array i in storage order.
 func (f *file) Text(i int) ([]string, error) { return read(&f.members[i], decode[string]) }
 
-// read returns the values of m, which decode reads.
+// read returns the values of m as decode reads them.
 func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, []U) error) ([]U, error) {
 	if m.unreadable != nil {
 		return nil, m.fail(m.unreadable)
@@ -212,7 +206,7 @@ func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, [
 	}
 	r, err := m.values()
 	if err != nil {
-		return nil, m.fail(damaged(err))
+		return nil, m.fail(array.Damaged("%w", err))
 	}
 	defer r.Close()
 	dst := make([]U, m.Len())
@@ -230,7 +224,7 @@ func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, [
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("its values are not all there")
 	}
-	return nil, m.fail(damaged(err))
+	return nil, m.fail(array.Damaged("%w", err))
 }
 
 // place returns the indices, counted from 0, of the value that is stored at

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Rows is a matrix whose rows are asked for one by one.
+// Rows is a matrix that is written row by row.
 type Rows struct {
 	Count, Dims int
-	// Row returns a row, or nil for one of NaN.
+	// Row returns row i, or nil for a row of NaN.
 	Row func(i int) []float32
 }
 
@@ -115,7 +115,7 @@ func begin(w io.Writer, descr string, shape []int, count int) error {
 	return nil
 }
 
-// Writer writes a .npz file, whose bytes depend on nothing but what is added.
+// Writer writes a .npz file. Its bytes depend only on what is added.
 type Writer struct {
 	zip *zip.Writer
 }
@@ -135,7 +135,7 @@ func (w *Writer) Add(name string, shape []int, data any) error {
 	return nil
 }
 
-// AddFile writes something that is no array, uncompressed. numpy.load gives it as bytes.
+// AddFile adds a member that is no array, uncompressed. numpy.load returns it as bytes.
 func (w *Writer) AddFile(name string, content []byte) error {
 	f, err := w.create(name)
 	if err == nil {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
 )
 
-// Binary is a column of bytes or text of which some rows are wanted, such as the
-// pictures of some samples. It may be a record of bytes and a path, as datasets of
-// pictures have it: then the path counts where the bytes are null.
+// Binary is a column of bytes or text, to read some of its rows, such as the pictures of
+// some samples. It may be a record of bytes and a path, as in datasets of pictures: then
+// the path counts where the bytes are null.
 type Binary struct {
 	file  *file
 	parts []leaf
@@ -20,7 +21,7 @@ type Binary struct {
 
 // OpenBinary returns the column called name of the Parquet file r of size bytes.
 func OpenBinary(r io.ReaderAt, size int64, name string) (*Binary, error) {
-	f := &file{r: r, size: size, most: column.Most(size)}
+	f := &file{r: r, size: size, maxValues: column.MaxValues(size)}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -46,8 +47,8 @@ func OpenBinary(r io.ReaderAt, size int64, name string) (*Binary, error) {
 // Rows is the number of rows.
 func (b *Binary) Rows() int { return b.file.rows }
 
-// Each calls take with the values of rows, which ascend, and leaves out those that are
-// null. Pages without any of them are not read.
+// Each calls take with the values of some rows, and leaves out those that are null. The
+// rows must ascend. Pages without any of them are not read.
 func (b *Binary) Each(rows []int, take func(row int, value string) error) error {
 	for k := range b.parts {
 		var null []int
@@ -66,8 +67,8 @@ func (b *Binary) Each(rows []int, take func(row int, value string) error) error 
 	return nil
 }
 
-// fieldsOf returns the fields of a record that are bytes or text. Its elements stand in
-// the order of a walk, and its first value is in a chunk.
+// fieldsOf returns the fields of a record that are bytes or text, given the record's
+// elements in depth-first order and the chunk of its first value.
 func fieldsOf(e []format.SchemaElement, chunk int) []leaf {
 	var out []leaf
 	outer := byte(0)
@@ -95,7 +96,8 @@ func fieldsOf(e []format.SchemaElement, chunk int) []leaf {
 	return out
 }
 
-// pick calls take with the values of rows, which ascend, of a column of single values.
+// pick calls take with the values of rows, in ascending order, of a column of single
+// values.
 func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there bool) error) error {
 	end := 0 // of the row group
 	for g := range f.groups {
@@ -136,7 +138,7 @@ func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there 
 	return nil
 }
 
-// pick hands over the rows wanted of the page at hand, which begins with row first.
+// pick calls take with those of rows that are in the page at hand. Its first row is first.
 func (s *scan) pick(p *pageAt, first int, rows []int, take func(row int, value string, there bool) error) error {
 	values, err := s.values(p, s.present(p.entries))
 	if err != nil {
@@ -144,7 +146,7 @@ func (s *scan) pick(p *pageAt, first int, rows []int, take func(row int, value s
 	}
 	texts, ok := values.([]string)
 	if !ok {
-		return damagedf("a page has values that are no bytes")
+		return array.Damaged("a page has values that are no bytes")
 	}
 	at, _ := slices.BinarySearch(rows, first)
 	k := 0 // values before the entry
@@ -167,7 +169,7 @@ func (s *scan) pick(p *pageAt, first int, rows []int, take func(row int, value s
 	return nil
 }
 
-// within reports whether any of rows, which ascend, is in [lo, hi).
+// within reports whether any of rows, in ascending order, is in [lo, hi).
 func within(rows []int, lo, hi int) bool {
 	at, _ := slices.BinarySearch(rows, lo)
 	return at < len(rows) && rows[at] < hi

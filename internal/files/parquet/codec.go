@@ -12,18 +12,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/mvclust/mvclust/internal/files/array"
 )
 
-// inflation is how many bytes one byte may stand for before they are allocated;
-// beyond it, memory grows with what comes out. slack is allowed in any case.
+// A page may be allocated at once if it has at most slack bytes, and inflation more for
+// each compressed byte. For a larger one, memory grows with the bytes that come out.
 const (
 	inflation = 1032
 	slack     = 1 << 20
 )
 
-// unpack returns the n bytes that raw stands for, in dst if there is room.
+// unpack returns the n bytes that raw decompresses to, in dst if there is room.
 func unpack(codec format.CompressionCodec, dst, raw []byte, n int) (out []byte, err error) {
-	defer unsound(&err)
+	defer array.Recover(&err)
 	likely := n <= slack+inflation*len(raw)
 	switch codec {
 	case format.Snappy:
@@ -37,7 +39,7 @@ func unpack(codec format.CompressionCodec, dst, raw []byte, n int) (out []byte, 
 		return unpacked(codec, dst, err)
 	case format.Lz4Raw:
 		if !likely {
-			return nil, damagedf("a page of %d bytes promises %d", len(raw), n)
+			return nil, array.Damaged("a page of %d bytes promises %d", len(raw), n)
 		}
 		dst = sized(dst, n)
 		size, err := lz4.UncompressBlock(raw, dst)
@@ -56,7 +58,7 @@ func unpack(codec format.CompressionCodec, dst, raw []byte, n int) (out []byte, 
 			if err == nil && len(dst) != n {
 				err = fmt.Errorf("it stands for %d bytes, where %d are promised", len(dst), n)
 			}
-			// A short page may have been packed with a long one in mind.
+			// The window of a short page may be made for long ones.
 			if !errors.Is(err, zstd.ErrWindowSizeExceeded) && !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 				return unpacked(codec, dst, err)
 			}
@@ -82,7 +84,7 @@ func unpack(codec format.CompressionCodec, dst, raw []byte, n int) (out []byte, 
 
 func unpacked(codec format.CompressionCodec, b []byte, err error) ([]byte, error) {
 	if err != nil {
-		return nil, damagedf("a page compressed by %s cannot be unpacked: %w", codec, err)
+		return nil, array.Damaged("a page compressed by %s cannot be unpacked: %w", codec, err)
 	}
 	return b, nil
 }
@@ -106,7 +108,7 @@ func readAll(dst []byte, r io.Reader, n int, likely bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// atEnd reports bytes that nobody has promised.
+// atEnd returns an error if r has more bytes.
 func atEnd(r io.Reader) error {
 	var b [1]byte
 	n, err := io.ReadFull(r, b[:])

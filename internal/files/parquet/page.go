@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
 )
 
@@ -18,14 +19,13 @@ type scan struct {
 	f    *file
 	k    int
 	leaf *leaf
-	// take takes the rows, and stop is what it returned.
+	// take gets the rows; stop is its error.
 	take func(column.Chunk) error
 	stop error
-	// row is the number of rows so far. The last one is null, or has ended because it
-	// is or is empty.
-	row         int
-	null, ended bool
-	// fault says that the last row was counted as malformed.
+	// row is the number of rows so far, list what the last one is, and fault whether it
+	// was counted as malformed.
+	row   int
+	list  listState
 	fault bool
 
 	dictionary       any // its values, or nil
@@ -34,6 +34,15 @@ type scan struct {
 	lengths          []int32
 	index            []uint32
 }
+
+// listState is what a row of lists is as far as it was read.
+type listState int
+
+const (
+	open  listState = iota // it has elements, and more may follow
+	empty                  // it has none, and none may follow
+	null
+)
 
 // Scan hands over the rows of column k.
 func (f *file) Scan(k int, take func(column.Chunk) error) error {
@@ -47,7 +56,7 @@ func (f *file) Scan(k int, take func(column.Chunk) error) error {
 		if s.stop != nil {
 			return s.stop
 		}
-		if errors.Is(err, errDamaged) {
+		if _, ok := errors.AsType[*array.Damage](err); ok {
 			err = fmt.Errorf("the column %q of row group %d %w", s.leaf.Name, g, err)
 		}
 		if err != nil {
@@ -76,8 +85,8 @@ func (f *file) Scratch(k int) (int64, error) {
 			return 0, fmt.Errorf("the column %q of row group %d %w", l.Name, g, err)
 		}
 	}
-	// An entry has two levels; a length where it is a row, which it hardly is where
-	// it is one of many values; and a place in the dictionary and its value.
+	// An entry has two levels; a length, if every entry is a row; and, with a
+	// dictionary, a place in it and a value.
 	each := int64(2)
 	if !l.List {
 		each += 4
@@ -95,8 +104,8 @@ type pageAt struct {
 	entries int // 0 unless it is a page of data
 }
 
-// pages calls do with the pages of a column in a row group, which hold all entries
-// that are promised, but for pages that are no data and no dictionary.
+// pages calls do with the data and dictionary pages of a column in a row group. They must
+// hold as many entries as the group promises.
 func (f *file) pages(g *format.RowGroup, l *leaf, do func(pageAt) error) error {
 	c := &g.Columns[l.chunk]
 	meta := &c.MetaData
@@ -113,13 +122,13 @@ func (f *file) pages(g *format.RowGroup, l *leaf, do func(pageAt) error) error {
 	end := at + meta.TotalCompressedSize
 	switch {
 	case at < int64(len(magic)) || meta.TotalCompressedSize < 0 || end < at || end > f.size-8:
-		return damagedf("its pages go from byte %d to %d in a file of %d", at, end, f.size)
+		return array.Damaged("its pages go from byte %d to %d in a file of %d", at, end, f.size)
 	case meta.Type != l.kind:
-		return damagedf("it holds values of the type %s, where %s is promised", meta.Type, l.kind)
+		return array.Damaged("it holds values of the type %s, where %s is promised", meta.Type, l.kind)
 	case meta.NumValues < g.NumRows || l.maxRep == 0 && meta.NumValues != g.NumRows:
-		return damagedf("it has %d entries for %d rows", meta.NumValues, g.NumRows)
-	case meta.NumValues > int64(f.most):
-		return damagedf("it promises %d entries, which a file of %d bytes cannot hold", meta.NumValues, f.size)
+		return array.Damaged("it has %d entries for %d rows", meta.NumValues, g.NumRows)
+	case meta.NumValues > int64(f.maxValues):
+		return array.Damaged("it promises %d entries, which a file of %d bytes cannot hold", meta.NumValues, f.size)
 	}
 	for left := meta.NumValues; left > 0; {
 		p, err := f.header(at, end)
@@ -127,7 +136,7 @@ func (f *file) pages(g *format.RowGroup, l *leaf, do func(pageAt) error) error {
 			return err
 		}
 		if int64(p.entries) > left {
-			return damagedf("a page has %d entries, where %d are left", p.entries, left)
+			return array.Damaged("a page has %d entries, where %d are left", p.entries, left)
 		}
 		if p.Type == format.DataPage || p.Type == format.DataPageV2 || p.Type == format.DictionaryPage {
 			if err := do(p); err != nil {
@@ -142,19 +151,19 @@ func (f *file) pages(g *format.RowGroup, l *leaf, do func(pageAt) error) error {
 
 // header reads the header of the page at a byte, in pages that end before another.
 func (f *file) header(at, end int64) (pageAt, error) {
-	const usual, most = 1 << 10, 1 << 24
+	const usual, limit = 1 << 10, 1 << 24
 	var p pageAt
 	for n := int64(usual); ; n *= 16 {
 		b := make([]byte, min(n, end-at))
-		if err := f.readAt(b, at); err != nil {
+		if err := array.ReadFull(f.r, b, at); err != nil {
 			return p, err
 		}
 		length, err := decode(b, &p.PageHeader)
-		if errors.Is(err, errShort) && n < min(most, end-at) {
+		if errors.Is(err, errShort) && n < min(limit, end-at) {
 			continue
 		}
 		if err != nil {
-			return p, damagedf("the header of a page at byte %d cannot be read: %w", at, err)
+			return p, array.Damaged("the header of a page at byte %d cannot be read: %w", at, err)
 		}
 		p.from = at + int64(length)
 		break
@@ -172,7 +181,7 @@ func (f *file) header(at, end int64) (pageAt, error) {
 		valid = true
 	}
 	if !valid || entries < 0 || p.CompressedPageSize < 0 || p.UncompressedPageSize < 0 || int64(p.CompressedPageSize) > end-p.from {
-		return p, damagedf("the page at byte %d is of no possible size", at)
+		return p, array.Damaged("the page at byte %d has an impossible size", at)
 	}
 	p.entries = int(entries)
 	return p, nil
@@ -215,7 +224,7 @@ func (s *scan) group(g *format.RowGroup) error {
 		return s.stop
 	})
 	if err == nil && s.row-before != int(g.NumRows) {
-		err = damagedf("its pages hold %d rows, where %d are promised", s.row-before, g.NumRows)
+		err = array.Damaged("its pages hold %d rows, where %d are promised", s.row-before, g.NumRows)
 	}
 	return err
 }
@@ -223,11 +232,11 @@ func (s *scan) group(g *format.RowGroup) error {
 // read reads the bytes of a page, and checks them where they have a checksum.
 func (s *scan) read(p *pageAt) error {
 	s.raw = sized(s.raw, int(p.CompressedPageSize))
-	if err := s.f.readAt(s.raw, p.from); err != nil {
+	if err := array.ReadFull(s.f.r, s.raw, p.from); err != nil {
 		return err
 	}
 	if p.CRC != 0 && uint32(p.CRC) != crc32.ChecksumIEEE(s.raw) {
-		return damagedf("the page at byte %d does not have its checksum", p.from)
+		return array.Damaged("the page at byte %d does not have its checksum", p.from)
 	}
 	return nil
 }
@@ -235,7 +244,7 @@ func (s *scan) read(p *pageAt) error {
 // sized returns a slice of n elements, that of b if it is large enough.
 func sized[T any](b []T, n int) []T {
 	if cap(b) < n {
-		// Never less than what is aligned for any number.
+		// 64 bytes and more are aligned for any number.
 		b = make([]T, max(n, 64))
 	}
 	return b[:n]
@@ -260,7 +269,7 @@ func (s *scan) dictionaryPage(p *pageAt, codec format.CompressionCodec) error {
 func (s *scan) unpack(codec format.CompressionCodec, raw []byte, n int) error {
 	if codec == format.Uncompressed {
 		if len(raw) != n {
-			return damagedf("a page has %d bytes, where %d are promised", len(raw), n)
+			return array.Damaged("a page has %d bytes, where %d are promised", len(raw), n)
 		}
 		s.page = append(sized(s.page, 0), raw...)
 		return nil
@@ -286,7 +295,7 @@ func (s *scan) page1(p *pageAt, codec format.CompressionCodec) error {
 			return fmt.Errorf("has levels in the encoding %s, which no program writes any more; save it again", encoding)
 		}
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
-			return damagedf("the levels of a page are not all there")
+			return array.Damaged("the levels of a page are not all there")
 		}
 		n := 4 + int(binary.LittleEndian.Uint32(rest))
 		*dst = sized(*dst, p.entries)
@@ -310,7 +319,7 @@ func (s *scan) page2(p *pageAt, codec format.CompressionCodec) error {
 	reps, defs := int(h.RepetitionLevelsByteLength), int(h.DefinitionLevelsByteLength)
 	size := int(p.UncompressedPageSize) - reps - defs
 	if reps < 0 || defs < 0 || reps > len(s.raw) || defs > len(s.raw)-reps || size < 0 {
-		return damagedf("the levels of a page are not all there")
+		return array.Damaged("the levels of a page are not all there")
 	}
 	levels := func(dst *[]uint8, b []byte, highest byte) error {
 		if highest == 0 {
@@ -349,10 +358,10 @@ func aligned(page, part []byte) []byte {
 // levels decodes levels of at most highest.
 func (s *scan) levels(dst []uint8, b []byte, highest byte) error {
 	if err := hybrid(dst, b, bits.Len8(highest)); err != nil {
-		return damaged(err)
+		return err
 	}
 	if len(dst) > 0 && slices.Max(dst) > highest {
-		return damagedf("a page has a level of %d, where %d is the highest", slices.Max(dst), highest)
+		return array.Damaged("a page has a level of %d, where %d is the highest", slices.Max(dst), highest)
 	}
 	return nil
 }
@@ -371,60 +380,73 @@ func (s *scan) present(n int) int {
 	return n
 }
 
-// assemble makes rows of n entries, of which the first begins a row if whole is set.
+// assemble makes rows of the n entries of a page. whole says that the first of them
+// must begin a row.
 func (s *scan) assemble(n int, whole bool) (column.Chunk, error) {
-	var c column.Chunk
 	if s.leaf.maxRep == 0 {
-		s.lengths = sized(s.lengths, n)
-		for i := range s.lengths {
-			s.lengths[i] = 1
-			if len(s.def) > 0 && s.def[i] != s.leaf.maxDef {
-				s.lengths[i] = column.Null
-			}
-		}
-		s.row += n
-		c.Lengths = s.lengths
-		return c, nil
+		return column.Chunk{Lengths: s.singles(n)}, nil
 	}
-	lengths := s.lengths[:0]
-	l := s.leaf
 	if n > 0 && s.rep[0] > 0 && whole {
-		return c, damagedf("a page begins within a row")
+		return column.Chunk{}, array.Damaged("a page begins within a row")
 	}
+	c := column.Chunk{Lengths: s.lengths[:0]}
 	for i, d := range s.def {
-		begins := s.rep[i] == 0
-		switch {
-		case begins && d >= l.element:
-			lengths = append(lengths, 1)
-			s.null, s.ended = false, false
-		case begins && d == l.element-1 && d > 0: // else the list cannot be null, and is empty instead
-			lengths = append(lengths, 0)
-			s.null, s.ended = false, true
-		case begins:
-			lengths = append(lengths, column.Null)
-			s.null, s.ended, s.fault = true, true, false
-		case d < l.element && s.null:
-			if !s.fault {
-				s.f.malformed[s.k]++
-			}
-			s.fault = true
-			continue
-		case d < l.element || s.ended:
-			return c, damagedf("a list goes on that was at its end")
-		case len(lengths) == 0:
-			lengths = append(lengths, 1)
-			c.More = true
-		default:
-			lengths[len(lengths)-1]++
+		if s.rep[i] == 0 {
+			c.Lengths = append(c.Lengths, s.begin(d))
+		} else if err := s.extend(&c, d); err != nil {
+			return c, err
 		}
-		if begins {
-			s.row++
-		}
-		if d >= l.element && d < l.maxDef {
-			return c, fmt.Errorf("row %d (counted from 0) of the column %q has a null among its values; give numbers, or null in place of the whole list", s.row-1, l.Name)
+		if d >= s.leaf.element && d < s.leaf.maxDef {
+			return c, fmt.Errorf("row %d (counted from 0) of the column %q has a null among its values; give numbers, or null in place of the whole list", s.row-1, s.leaf.Name)
 		}
 	}
-	s.lengths = lengths
-	c.Lengths = lengths
+	s.lengths = c.Lengths
 	return c, nil
+}
+
+// singles returns the lengths of n rows of single values.
+func (s *scan) singles(n int) []int32 {
+	s.lengths = sized(s.lengths, n)
+	for i := range s.lengths {
+		s.lengths[i] = 1
+		if len(s.def) > 0 && s.def[i] != s.leaf.maxDef {
+			s.lengths[i] = column.Null
+		}
+	}
+	s.row += n
+	return s.lengths
+}
+
+// begin begins a row by an entry of the definition level d, and returns its length.
+func (s *scan) begin(d uint8) int32 {
+	s.row++
+	s.fault = false
+	switch element := s.leaf.element; {
+	case d >= element:
+		s.list = open
+		return 1
+	case d == element-1 && d > 0: // at level 0, a list that cannot be null is empty
+		s.list = empty
+		return 0
+	}
+	s.list = null
+	return column.Null
+}
+
+// extend adds an entry of the definition level d to the row that was begun last.
+func (s *scan) extend(c *column.Chunk, d uint8) error {
+	switch {
+	case d < s.leaf.element && s.list == null: // some writers give null lists elements
+		if !s.fault {
+			s.f.malformed[s.k]++
+		}
+		s.fault = true
+	case d < s.leaf.element || s.list != open:
+		return array.Damaged("a list goes on after its end")
+	case len(c.Lengths) == 0:
+		c.Lengths, c.More = append(c.Lengths, 1), true
+	default:
+		c.Lengths[len(c.Lengths)-1]++
+	}
+	return nil
 }

@@ -31,20 +31,11 @@ import (
 
 const (
 	magic = "PAR1"
-	// encrypted is the mark of files of which even the footer is.
+	// encrypted begins and ends files with an encrypted footer.
 	encrypted = "PARE"
-	// maxFooter bounds the footer, which grows with columns times row groups.
+	// maxFooter bounds the footer. It grows with columns x row groups.
 	maxFooter = 64 << 20
 )
-
-var errDamaged = errors.New("is damaged")
-
-// damaged says that bytes which the file promises cannot be had.
-func damaged(err error) error {
-	return fmt.Errorf("%w: %w; copy it again from where it came", errDamaged, err)
-}
-
-func damagedf(format string, a ...any) error { return damaged(fmt.Errorf(format, a...)) }
 
 // Open returns the columns of the Parquet file r of size bytes. Values are read from
 // r when they are asked for.
@@ -54,7 +45,7 @@ func damagedf(format string, a ...any) error { return damaged(fmt.Errorf(format,
 // FLOAT, DOUBLE and FLOAT16; text is BYTE_ARRAY and UUID. All else is listed with a
 // Problem.
 func Open(r io.ReaderAt, size int64) (*column.Table, error) {
-	f := &file{r: r, size: size, most: column.Most(size)}
+	f := &file{r: r, size: size, maxValues: column.MaxValues(size)}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -65,16 +56,16 @@ func Open(r io.ReaderAt, size int64) (*column.Table, error) {
 type file struct {
 	r    io.ReaderAt
 	size int64
-	// most is how many values the file can hold.
-	most   int
-	leaves []leaf
-	groups []format.RowGroup
-	rows   int
-	// malformed counts, by column, lists that are null and yet go on.
+	// maxValues is how many values the file can hold.
+	maxValues int
+	leaves    []leaf
+	groups    []format.RowGroup
+	rows      int
+	// malformed counts, by column, null lists that have elements.
 	malformed map[int]int
 }
 
-// leaf is a column as it is stored. A column that cannot be read has none.
+// leaf is a column as it is stored.
 type leaf struct {
 	column.Info
 	chunk  int // the place of its chunk in each row group
@@ -86,8 +77,8 @@ type leaf struct {
 	unsigned bool
 	// maxRep and maxDef are the highest levels.
 	maxRep, maxDef byte
-	// element is the definition level from which on an entry of a list is an
-	// element of it, be it null.
+	// element is the least definition level of an entry that is an element of a list,
+	// null or not.
 	element byte
 	// fields are those of a record, as far as Binary can read them.
 	fields []leaf
@@ -98,7 +89,7 @@ func (f *file) open() error {
 		return errors.New("is too short for a Parquet file; copy it again from where it came")
 	}
 	head := make([]byte, len(magic))
-	if err := f.readAt(head, 0); err != nil {
+	if err := array.ReadFull(f.r, head, 0); err != nil {
 		return err
 	}
 	if string(head) == encrypted {
@@ -109,9 +100,9 @@ func (f *file) open() error {
 	}
 	tail := make([]byte, 8)
 	if f.size < 12 {
-		return damaged(errors.New("it ends after its first bytes"))
+		return array.Damaged("it ends after its first bytes")
 	}
-	if err := f.readAt(tail, f.size-8); err != nil {
+	if err := array.ReadFull(f.r, tail, f.size-8); err != nil {
 		return err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
@@ -119,19 +110,19 @@ func (f *file) open() error {
 	case string(tail[4:]) == encrypted:
 		return errors.New("is encrypted; save it without encryption")
 	case string(tail[4:]) != magic:
-		return damagedf("it ends without the mark %s, and so is truncated, or was not closed by its writer", magic)
+		return array.Damaged("it ends without the mark %s, and so is truncated, or was not closed by its writer", magic)
 	case length > f.size-12:
-		return damagedf("its footer of %d bytes is longer than the file", length)
+		return array.Damaged("its footer of %d bytes is longer than the file", length)
 	case length > maxFooter:
 		return fmt.Errorf("has a footer of %d bytes, of which at most %d can be read; save it with fewer columns or larger row groups", length, maxFooter)
 	}
 	footer := make([]byte, length)
-	if err := f.readAt(footer, f.size-8-length); err != nil {
+	if err := array.ReadFull(f.r, footer, f.size-8-length); err != nil {
 		return err
 	}
 	var meta format.FileMetaData
 	if _, err := decode(footer, &meta); err != nil {
-		return damagedf("its footer cannot be read: %w", err)
+		return array.Damaged("its footer cannot be read: %w", err)
 	}
 	if err := f.schema(meta.Schema); err != nil {
 		return err
@@ -139,34 +130,16 @@ func (f *file) open() error {
 	return f.rowGroups(&meta)
 }
 
-func (f *file) readAt(b []byte, off int64) error {
-	n, err := f.r.ReadAt(b, off)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return damagedf("it ends at byte %d, within what it promises", off+int64(n))
-	}
-	return err
-}
-
-// unsound makes an error of a panic, with which a library may answer what is damaged.
-func unsound(err *error) {
-	if p := recover(); p != nil {
-		*err = damagedf("it does not add up (%v)", p)
-	}
-}
-
 // decode puts the struct at the start of b into v, and returns its length.
 func decode(b []byte, v any) (n int, err error) {
-	defer unsound(&err)
+	defer array.Recover(&err)
 	if n, err = structLength(b); err != nil {
 		return 0, err
 	}
 	return n, thrift.Unmarshal(new(thrift.CompactProtocol), b[:n], v)
 }
 
-// rowGroups takes over the row groups, which must hold each column once.
+// rowGroups keeps the row groups that have rows. Each must hold every column once.
 func (f *file) rowGroups(meta *format.FileMetaData) error {
 	leaves := 0
 	for _, s := range meta.Schema {
@@ -177,10 +150,10 @@ func (f *file) rowGroups(meta *format.FileMetaData) error {
 	for i := range meta.RowGroups {
 		g := &meta.RowGroups[i]
 		if len(g.Columns) != leaves {
-			return damagedf("its row group %d has %d columns of %d", i, len(g.Columns), leaves)
+			return array.Damaged("its row group %d has %d columns of %d", i, len(g.Columns), leaves)
 		}
 		if g.NumRows < 0 || g.NumRows > math.MaxInt32 || f.rows > math.MaxInt-int(g.NumRows) {
-			return damagedf("its row group %d promises %d rows", i, g.NumRows)
+			return array.Damaged("its row group %d promises %d rows", i, g.NumRows)
 		}
 		if g.NumRows > 0 { // an empty one need not even have pages
 			f.rows += int(g.NumRows)
@@ -188,16 +161,15 @@ func (f *file) rowGroups(meta *format.FileMetaData) error {
 		}
 	}
 	if int64(f.rows) != meta.NumRows {
-		return damagedf("its row groups have %d rows, where it promises %d", f.rows, meta.NumRows)
+		return array.Damaged("its row groups have %d rows, where it promises %d", f.rows, meta.NumRows)
 	}
 	return nil
 }
 
-// schema makes the columns of the elements of a schema, which stand in the order of
-// a walk from the root.
+// schema makes columns of the elements of a schema. These stand in depth-first order.
 func (f *file) schema(elements []format.SchemaElement) error {
 	if len(elements) == 0 {
-		return damaged(errors.New("it has no schema"))
+		return array.Damaged("it has no schema")
 	}
 	at, chunk := 1, 0
 	for range elements[0].NumChildren.V {
@@ -215,7 +187,7 @@ func (f *file) schema(elements []format.SchemaElement) error {
 		chunk += leaves
 	}
 	if at != len(elements) {
-		return damaged(errors.New("its schema does not add up"))
+		return array.Damaged("its schema does not add up")
 	}
 	return nil
 }
@@ -227,7 +199,7 @@ const maxDepth = 64
 // them hold values.
 func extent(elements []format.SchemaElement, at, depth int) (n, leaves int, err error) {
 	if at >= len(elements) || depth > maxDepth || elements[at].NumChildren.V < 0 {
-		return 0, 0, damaged(errors.New("its schema does not add up"))
+		return 0, 0, array.Damaged("its schema does not add up")
 	}
 	n = 1
 	for range elements[at].NumChildren.V {
@@ -274,8 +246,8 @@ func newLeaf(e []format.SchemaElement) leaf {
 	return l
 }
 
-// isList reports whether the elements of a column, of which each holds the next, are
-// a list: a group, the repeated group or value in it, and the value.
+// isList reports whether the elements of a column are a list: a group, in it the repeated
+// group or value, and in that the value.
 func isList(e []format.SchemaElement) bool {
 	_, logical := e[0].LogicalType.Value.(*format.ListType)
 	converted := e[0].ConvertedType.Valid && e[0].ConvertedType.V == deprecated.List
@@ -329,7 +301,7 @@ func (l *leaf) setType(e *format.SchemaElement) {
 	}
 }
 
-// convertedName returns the name of a type that says what is stored as another.
+// convertedName returns the name of a converted type.
 func convertedName(c deprecated.ConvertedType) string {
 	switch c {
 	case deprecated.Decimal:
@@ -357,7 +329,7 @@ func (f *file) Columns() []column.Info {
 	return infos
 }
 
-// Notes tells of lists that were written malformed.
+// Notes has a sentence for each column with malformed lists.
 func (f *file) Notes() []string {
 	var notes []string
 	for k, l := range f.leaves {

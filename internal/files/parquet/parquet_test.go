@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -58,7 +57,7 @@ func TestWriters(t *testing.T) {
 				}
 			}
 			_, err = tab.Text(tab.Array("day"))
-			wantError(t, err, `the column "day" holds values of the type date, which cannot be read; cast it`)
+			columntest.WantError(t, err, `the column "day" holds values of the type date, which cannot be read; cast it`)
 		})
 	}
 }
@@ -70,19 +69,6 @@ func mustOpen(t testing.TB, b []byte) *column.Table {
 		t.Fatal(err)
 	}
 	return tab
-}
-
-func wantError(t *testing.T, err error, words ...string) {
-	t.Helper()
-	for _, w := range words {
-		if err == nil || !strings.Contains(err.Error(), w) {
-			t.Errorf("the error %v does not say %q", err, w)
-		}
-	}
-}
-
-func same(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
 // A leaf of each kind that can be read, in each encoding that it has.
@@ -301,7 +287,7 @@ func TestLists(t *testing.T) {
 					if d, err := tab.Dims(0); d != dims || err != nil {
 						t.Fatalf("%d dimensions, %v; want %d", d, err, dims)
 					}
-					if got, err := tab.Float32(0); err != nil || !same(got, flat(rows, dims)) {
+					if got, err := tab.Float32(0); err != nil || !columntest.Same(got, flat(rows, dims)) {
 						t.Errorf("%v, %v", got, err)
 					}
 					if n, err := tab.Scratch(0); err != nil || n < 10 || n > 1<<20 {
@@ -346,7 +332,7 @@ func TestListTypes(t *testing.T) {
 			if !ok {
 				x = -0.5
 			}
-			if got, err := tab.Float32(tab.Array("emb")); err != nil || !same(got, []float32{1, x, nan, nan, x, 1}) {
+			if got, err := tab.Float32(tab.Array("emb")); err != nil || !columntest.Same(got, []float32{1, x, nan, nan, x, 1}) {
 				t.Errorf("%s: %v, %v", name, got, err)
 			}
 			// Lists of whole numbers are often something else.
@@ -418,11 +404,11 @@ func TestUnreadable(t *testing.T) {
 			if got := strings.Join(tab.Columns(), " "); got != "a b" || len(tab.Embeddings()) > 0 {
 				t.Errorf("columns %s, lists %q", got, tab.Embeddings())
 			}
-			if v, err := tab.Float32(tab.Array("b")); err != nil || !same(v, []float32{0}) {
+			if v, err := tab.Float32(tab.Array("b")); err != nil || !columntest.Same(v, []float32{0}) {
 				t.Errorf("the column beside it: %v, %v", v, err)
 			}
 			_, err := tab.Float32(tab.Array("a"))
-			wantError(t, err, `the column "a" `+c.want)
+			columntest.WantError(t, err, `the column "a" `+c.want)
 		})
 	}
 }
@@ -433,7 +419,7 @@ func TestNullElement(t *testing.T) {
 		{parquet.FloatValue(1).Level(0, 3, 0), parquet.NullValue().Level(1, 2, 0)},
 	})
 	_, err := mustOpen(t, b).Float32(0)
-	wantError(t, err, `row 1 (counted from 0) of the column "emb" has a null among its values; give numbers, or null in place of the whole list`)
+	columntest.WantError(t, err, `row 1 (counted from 0) of the column "emb" has a null among its values; give numbers, or null in place of the whole list`)
 }
 
 // An empty list is no missing one, but where the column has no other way to say so.
@@ -441,10 +427,10 @@ func TestEmptyList(t *testing.T) {
 	rows := []parquet.Row{{parquet.FloatValue(1).Level(0, 2, 0)}, {parquet.NullValue().Level(0, 1, 0)}}
 	b := written(t, parquet.Group{"emb": parquet.Optional(parquet.List(parquet.Leaf(parquet.FloatType)))}, rows)
 	_, err := mustOpen(t, b).Float32(0)
-	wantError(t, err, `row 1 (counted from 0) of the column "emb" has an empty list; write null where the view is missing`)
+	columntest.WantError(t, err, `row 1 (counted from 0) of the column "emb" has an empty list; write null where the view is missing`)
 	rows[0][0], rows[1][0] = rows[0][0].Level(0, 1, 0), rows[1][0].Level(0, 0, 0)
 	b = written(t, parquet.Group{"emb": parquet.Repeated(parquet.Leaf(parquet.FloatType))}, rows)
-	if got, err := mustOpen(t, b).Float32(0); err != nil || !same(got, []float32{1, nan}) {
+	if got, err := mustOpen(t, b).Float32(0); err != nil || !columntest.Same(got, []float32{1, nan}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -467,9 +453,9 @@ func TestAssemble(t *testing.T) {
 		{"null with elements", []page{{[]uint8{0, 1, 1, 0, 1, 1, 0, 1, 1}, []uint8{3, 3, 3, 0, 0, 0, 3, 3, 3}}}, "[3 -1 3]", "", 1},
 		{"null with elements over pages", []page{{[]uint8{0, 1}, []uint8{0, 0}}, {[]uint8{1, 0, 1, 1}, []uint8{0, 3, 3, 3}}}, "[-1] [3]", "", 1},
 		{"two of them", []page{{[]uint8{0, 1, 0, 1}, []uint8{0, 0, 0, 0}}}, "[-1 -1]", "", 2},
-		{"elements of null that are there", []page{{[]uint8{0, 1}, []uint8{0, 3}}}, "", "a list goes on that was at its end", 0},
-		{"elements of an empty list", []page{{[]uint8{0, 1}, []uint8{1, 3}}}, "", "a list goes on that was at its end", 0},
-		{"null within a list", []page{{[]uint8{0, 1}, []uint8{3, 0}}}, "", "a list goes on that was at its end", 0},
+		{"elements of null that are there", []page{{[]uint8{0, 1}, []uint8{0, 3}}}, "", "a list goes on after its end", 0},
+		{"elements of an empty list", []page{{[]uint8{0, 1}, []uint8{1, 3}}}, "", "a list goes on after its end", 0},
+		{"null within a list", []page{{[]uint8{0, 1}, []uint8{3, 0}}}, "", "a list goes on after its end", 0},
 		{"a page within no row", []page{{[]uint8{1, 0}, []uint8{3, 3}}}, "", "a page begins within a row", 0},
 		{"a null element", []page{{[]uint8{0, 1}, []uint8{3, 2}}}, "", "row 0 (counted from 0) of the column \"emb\" has a null", 0},
 	} {
@@ -487,7 +473,7 @@ func TestAssemble(t *testing.T) {
 				got = append(got, map[bool]string{true: "+"}[chunk.More]+fmt.Sprint(chunk.Lengths))
 			}
 			if c.errors != "" {
-				wantError(t, err, c.errors)
+				columntest.WantError(t, err, c.errors)
 				return
 			}
 			if s := strings.Join(got, " "); s != c.want || err != nil || f.malformed[0] != c.faults {
@@ -681,8 +667,8 @@ func TestHostilePages(t *testing.T) {
 		{"values that lack", pageFile(t, many, float, format.Uncompressed, header(many, 8, 8, format.Plain), make([]byte, 8)), "its values are not all there"},
 		{"texts that lack", pageFile(t, many, text, format.Uncompressed, header(many, 8, 8, format.Plain), make([]byte, 8)), "its values are not all there"},
 		{"a text that lacks", pageFile(t, 1, text, format.Uncompressed, header(1, 8, 8, format.Plain), []byte{255, 255, 255, 127, 0, 0, 0, 0}), "its values are not all there"},
-		{"a size of the page", pageFile(t, 1, float, format.Uncompressed, header(1, math.MaxInt32, 4, format.Plain), make([]byte, 4)), "is of no possible size"},
-		{"a size below none", pageFile(t, 1, float, format.Uncompressed, header(1, -4, 4, format.Plain), make([]byte, 4)), "is of no possible size"},
+		{"a size of the page", pageFile(t, 1, float, format.Uncompressed, header(1, math.MaxInt32, 4, format.Plain), make([]byte, 4)), "has an impossible size"},
+		{"a size below none", pageFile(t, 1, float, format.Uncompressed, header(1, -4, 4, format.Plain), make([]byte, 4)), "has an impossible size"},
 		{"an unpacked size", pageFile(t, 1, float, format.Zstd, header(1, len(zeros(4)), math.MaxInt32, format.Plain), zeros(4)), "where 2147483647 are promised"},
 		{"an unpacked size by snappy", pageFile(t, 1, float, format.Snappy, header(1, 5, math.MaxInt32, format.Plain), []byte{255, 255, 255, 255, 7}), "a page compressed by SNAPPY cannot be unpacked"},
 		{"an unpacked size by lz4", pageFile(t, 1, float, format.Lz4Raw, header(1, 4, math.MaxInt32, format.Plain), make([]byte, 4)), "a page of 4 bytes promises 2147483647"},
@@ -724,51 +710,19 @@ func TestTruncated(t *testing.T) {
 			t.Errorf("cut to %d bytes of %d, it is read", n, len(b))
 		}
 	}
-	wantError(t, readAllOf(nil), "is too short for a Parquet file; copy it again")
-	wantError(t, readAllOf(b[:len(b)-1]), "it ends without the mark PAR1, and so is truncated, or was not closed by its writer")
-	wantError(t, readAllOf([]byte("PARE")), "is encrypted; save it without encryption")
-	wantError(t, readAllOf(append(slices.Clone(b[:len(b)-4]), "PARE"...)), "is encrypted")
-	wantError(t, readAllOf([]byte("id,x\n1,2\n")), `begins with "id,x" and not with PAR1`)
+	columntest.WantError(t, readAllOf(nil), "is too short for a Parquet file; copy it again")
+	columntest.WantError(t, readAllOf(b[:len(b)-1]), "it ends without the mark PAR1, and so is truncated, or was not closed by its writer")
+	columntest.WantError(t, readAllOf([]byte("PARE")), "is encrypted; save it without encryption")
+	columntest.WantError(t, readAllOf(append(slices.Clone(b[:len(b)-4]), "PARE"...)), "is encrypted")
+	columntest.WantError(t, readAllOf([]byte("id,x\n1,2\n")), `begins with "id,x" and not with PAR1`)
 	long := slices.Clone(b)
 	binary.LittleEndian.PutUint32(long[len(long)-8:], 1<<31)
-	wantError(t, readAllOf(long), "its footer of 2147483648 bytes is longer than the file")
+	columntest.WantError(t, readAllOf(long), "its footer of 2147483648 bytes is longer than the file")
 }
 
 // An error of the reader beneath comes through.
 func TestReadError(t *testing.T) {
-	b := example(t)
-	broken := errors.New("broken")
-	for at := range b {
-		r := &failing{b, int64(at), broken}
-		tab, err := Open(r, int64(len(b)))
-		if err == nil {
-			_, err = tab.Float32(tab.Array("emb"))
-		}
-		if err == nil {
-			_, err = tab.Text(tab.Array("id"))
-		}
-		if err != nil && !errors.Is(err, broken) {
-			t.Fatalf("byte %d: %v", at, err)
-		}
-	}
-}
-
-// failing fails to read a byte.
-type failing struct {
-	b   []byte
-	at  int64
-	err error
-}
-
-func (f *failing) ReadAt(p []byte, off int64) (int, error) {
-	if off <= f.at && f.at < off+int64(len(p)) {
-		return 0, f.err
-	}
-	n := copy(p, f.b[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	columntest.ReadErrors(t, example(t), Open)
 }
 
 // A page by ZSTD may have been packed as part of something longer, of unknown length.

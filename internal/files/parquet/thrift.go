@@ -8,9 +8,9 @@ import (
 // errShort says that a struct goes on after the bytes at hand.
 var errShort = errors.New("it ends too early")
 
-// structLength returns how many of the bytes b a struct in Thrift's compact protocol
-// takes that begins with them, having seen that each length in it has as many bytes
-// as it needs. The decoder allocates by these lengths.
+// structLength returns the length of the struct in Thrift's compact protocol at the start
+// of b. It checks that every length in the struct is backed by bytes, for the decoder
+// allocates by these lengths.
 func structLength(b []byte) (int, error) {
 	s := scanner{rest: b}
 	err := s.record(0)
@@ -34,8 +34,8 @@ const (
 	thriftRecord
 )
 
-// leastRecord is how many bytes the least record of a list takes, one that holds an
-// empty one. What is made of a record may take hundreds.
+// leastRecord is the least number of bytes that a record in a list takes. Decoded, it may
+// take hundreds.
 const leastRecord = 3
 
 // scanner walks over values.

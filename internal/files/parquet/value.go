@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/mvclust/mvclust/internal/files/column"
 )
 
-var errFewValues = errors.New("its values are not all there")
+var errFewValues = array.Damaged("its values are not all there")
 
 // values decodes n values of a page, which are in s.plain.
 func (s *scan) values(p *pageAt, n int) (any, error) {
@@ -31,11 +30,11 @@ func (s *scan) values(p *pageAt, n int) (any, error) {
 		return s.lookUp(b, n)
 	case encoding == format.RLE && l.kind == format.Boolean:
 		if len(b) < 4 {
-			return nil, damaged(errFewValues)
+			return nil, errFewValues
 		}
 		out := make([]uint8, n)
 		if err := hybrid(out, b[4:], 1); err != nil {
-			return nil, damaged(err)
+			return nil, err
 		}
 		return out, nil
 	case encoding == format.ByteStreamSplit && l.size() > 0:
@@ -47,7 +46,7 @@ func (s *scan) values(p *pageAt, n int) (any, error) {
 	case encoding == format.DeltaBinaryPacked && l.kind == format.Int32:
 		out, _, err := deltas[int32](b, n)
 		if err != nil {
-			return nil, damaged(err)
+			return nil, err
 		}
 		if l.unsigned {
 			return unsigned[uint32](out), nil
@@ -56,7 +55,7 @@ func (s *scan) values(p *pageAt, n int) (any, error) {
 	case encoding == format.DeltaBinaryPacked && l.kind == format.Int64:
 		out, _, err := deltas[int64](b, n)
 		if err != nil {
-			return nil, damaged(err)
+			return nil, err
 		}
 		if l.unsigned {
 			return unsigned[uint64](out), nil
@@ -87,12 +86,12 @@ func (l *leaf) size() int {
 // fixedOrText reads n values in the encoding PLAIN. Numbers stay where they are.
 func (l *leaf) fixedOrText(b []byte, n int) (any, error) {
 	if size := l.size(); size > 0 && len(b)/size < n {
-		return nil, damaged(errFewValues)
+		return nil, errFewValues
 	}
 	switch {
 	case l.kind == format.Boolean:
 		if len(b) < (n+7)/8 {
-			return nil, damaged(errFewValues)
+			return nil, errFewValues
 		}
 		out := make([]uint8, n)
 		for i := range out {
@@ -127,12 +126,12 @@ func (l *leaf) fixedOrText(b []byte, n int) (any, error) {
 	}
 	// A value has at least the four bytes of its length.
 	if len(b)/4 < n {
-		return nil, damaged(errFewValues)
+		return nil, errFewValues
 	}
 	out := make([]string, n)
 	for i := range out {
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-			return nil, damaged(errFewValues)
+			return nil, errFewValues
 		}
 		end := 4 + int(binary.LittleEndian.Uint32(b))
 		out[i] = string(b[4:end])
@@ -172,11 +171,11 @@ func cloned(values any) any {
 // lookUp decodes n values that are places in the dictionary.
 func (s *scan) lookUp(b []byte, n int) (any, error) {
 	if len(b) < 1 || b[0] > 32 {
-		return nil, damaged(errFewValues)
+		return nil, errFewValues
 	}
 	s.index = sized(s.index, n)
 	if err := hybrid(s.index, b[1:], int(b[0])); err != nil {
-		return nil, damaged(err)
+		return nil, err
 	}
 	switch d := s.dictionary.(type) {
 	case []uint8:
@@ -196,25 +195,25 @@ func (s *scan) lookUp(b []byte, n int) (any, error) {
 	case []string:
 		return picked(d, s.index)
 	}
-	return nil, damagedf("a page refers to a dictionary that is not there")
+	return nil, array.Damaged("a page refers to a dictionary that is not there")
 }
 
 func picked[T any](dictionary []T, index []uint32) ([]T, error) {
 	out := make([]T, len(index))
 	for i, k := range index {
 		if int64(k) >= int64(len(dictionary)) {
-			return nil, damagedf("a page refers to value %d of a dictionary of %d", k, len(dictionary))
+			return nil, array.Damaged("a page refers to value %d of a dictionary of %d", k, len(dictionary))
 		}
 		out[i] = dictionary[k]
 	}
 	return out, nil
 }
 
-// joined puts n values of size bytes together whose first bytes come first, then
-// their second bytes, and so on.
+// joined returns n values of size bytes, of which b has first all first bytes, then all
+// second bytes, and so on.
 func joined(b []byte, n, size int) ([]byte, error) {
 	if len(b)/size < n {
-		return nil, damaged(errFewValues)
+		return nil, errFewValues
 	}
 	out := make([]byte, max(n*size, 64)) // aligned for any number
 	for k := range size {
@@ -226,10 +225,10 @@ func joined(b []byte, n, size int) ([]byte, error) {
 	return out[:n*size], nil
 }
 
-// hybrid fills dst with numbers of width bits, from runs of one number and groups of
-// eight.
+// hybrid fills dst with numbers of width bits. They are stored as runs of one number, and
+// as groups of eight packed numbers.
 func hybrid[T uint8 | uint32](dst []T, b []byte, width int) error {
-	short := errors.New("its levels or places are not all there")
+	short := array.Damaged("its levels or places are not all there")
 	size := (width + 7) / 8
 	for len(dst) > 0 {
 		header, n := binary.Uvarint(b)
@@ -283,8 +282,8 @@ func unpackBits[T uint8 | uint32 | uint64](dst []T, b []byte, width int) []byte 
 	return b
 }
 
-// deltas decodes n numbers of which differences are stored, in blocks of a least
-// difference each and what the others are above it, and returns what follows.
+// deltas decodes n numbers, and returns the bytes that follow them. Their differences are
+// stored in blocks: the least difference, and by how much each other one exceeds it.
 func deltas[T int32 | int64](b []byte, n int) ([]T, []byte, error) {
 	number := func() uint64 {
 		v, k := binary.Uvarint(b)
@@ -301,7 +300,7 @@ func deltas[T int32 | int64](b []byte, n int) ([]T, []byte, error) {
 	}
 	block, minis, total, first := number(), number(), number(), signed()
 	if b == nil || minis == 0 || block > 1<<20 || block%minis != 0 || block/minis%8 != 0 || block == 0 || total != uint64(n) {
-		return nil, nil, errors.New("the differences in a page have an impossible header")
+		return nil, nil, array.Damaged("the differences in a page have an impossible header")
 	}
 	out := make([]T, n)
 	if n == 0 {
@@ -334,16 +333,16 @@ func deltas[T int32 | int64](b []byte, n int) ([]T, []byte, error) {
 	return out, b, nil
 }
 
-// deltaLengths decodes n strings whose lengths come first.
+// deltaLengths decodes n strings. All lengths stand before the texts.
 func deltaLengths(b []byte, n int) ([]string, error) {
 	lengths, rest, err := deltas[int32](b, n)
 	if err != nil {
-		return nil, damaged(err)
+		return nil, err
 	}
 	out := make([]string, n)
 	for i, length := range lengths {
 		if length < 0 || int(length) > len(rest) {
-			return nil, damaged(errFewValues)
+			return nil, errFewValues
 		}
 		out[i] = string(rest[:length])
 		rest = rest[length:]
@@ -351,27 +350,28 @@ func deltaLengths(b []byte, n int) ([]string, error) {
 	return out, nil
 }
 
-// deltaStrings decodes n strings that each begin as the one before.
+// deltaStrings decodes n strings. Each is stored as how much of the one before it begins
+// with, and the rest.
 func deltaStrings(b []byte, n int) ([]string, error) {
 	same, rest, err := deltas[int32](b, n)
 	if err != nil {
-		return nil, damaged(err)
+		return nil, err
 	}
 	out, err := deltaLengths(rest, n)
 	if err != nil {
 		return nil, err
 	}
 	// Each may be almost as long as all before it together.
-	total, most := 0, len(b)*64+1<<20
+	total, limit := 0, len(b)*64+1<<20
 	for i, k := range same {
 		if k == 0 {
 			continue
 		}
 		if i == 0 || k < 0 || int(k) > len(out[i-1]) {
-			return nil, damaged(errFewValues)
+			return nil, errFewValues
 		}
-		if total += int(k); total > most {
-			return nil, damagedf("the texts of a page are beyond all measure")
+		if total += int(k); total > limit {
+			return nil, array.Damaged("the texts of a page are far longer than its bytes can make them")
 		}
 		out[i] = out[i-1][:k] + out[i]
 	}

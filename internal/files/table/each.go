@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Each calls do with every row of the table that r holds in size bytes, a header that there
-// may be included, and the line that it begins on, counted from 1. The slice is used again
-// for the next row. name tells the separator, as for Open.
+// Each calls do with every row of the table r of size bytes, and with the line that the row
+// begins on, counted from 1. A header is a row like any other. The slice is reused for
+// the next row. The separator is found as by Open.
 func Each(r io.ReaderAt, size int64, name string, do func(line int, row []string) error) error {
 	comma, err := comma(r, name)
 	if err != nil {

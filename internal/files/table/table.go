@@ -2,7 +2,7 @@
 //
 //	id,height,width,kind      a header, if there is one
 //	00123,1.5,2,cat           one row per sample; as text, the id is "00123"
-//	00124,NA,,dog             missing values: NA, NaN, null in any case, or nothing
+//	00124,NA,,dog             missing values: NA, NaN or null in any case, or an empty cell
 //
 // The first row is a header if it counts 0, 1, 2 and so on to the last of three
 // or more cells, perhaps after an empty one, as pandas names columns; or if none
@@ -27,8 +27,8 @@
 // are written like -12, 3.5, .5, 1e-3 or inf, with a decimal point. Empty lines
 // may stand at the end only: elsewhere they may be missing values.
 //
-// The file is read once to learn what it holds, and again for whatever is asked
-// for: nothing is held twice or for nothing, and text comes as it is written.
+// The file is read once to learn what it holds, and again for whatever is asked for.
+// Text is returned exactly as it is written.
 package table
 
 import (
@@ -149,7 +149,7 @@ func (c *tally) kind() array.Kind {
 	return array.Float
 }
 
-// isHeader says whether the first row of a table is a header, given what its
+// isHeader reports whether the first row of a table is a header, given what its
 // columns hold in the samples below it.
 func isHeader(first []string, below []tally, samples int) bool {
 	if counts(first) {
@@ -171,7 +171,7 @@ func isHeader(first []string, below []tally, samples int) bool {
 	return texts && sure
 }
 
-// counts says whether the cells count from 0, at least to 2.
+// counts reports whether the cells count from 0, at least to 2.
 func counts(cells []string) bool {
 	if cells[0] == "" {
 		cells = cells[1:]
@@ -184,7 +184,7 @@ func counts(cells []string) bool {
 	return len(cells) > 2
 }
 
-// usual says whether cell is a name by which columns are often called.
+// usual reports whether cell is a usual name of a column.
 func usual(cell string) bool {
 	switch strings.ToLower(strings.TrimSpace(cell)) {
 	case "id", "name", "label", "labels", "class", "cluster", "truth", "confidence", "y":

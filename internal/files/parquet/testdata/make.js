@@ -1,4 +1,4 @@
-// Writes the fixtures of this folder and of internal/ipc/testdata with DuckDB, Polars
+// Writes the fixtures of this folder and of internal/files/arrow/testdata with DuckDB, Polars
 // and Arrow for JavaScript:
 //
 //	npm install @duckdb/node-api@1.5.6-r.1 nodejs-polars@0.26.1 apache-arrow@21.2.0
@@ -14,7 +14,7 @@ const pl = require('nodejs-polars')
 const arrow = require('apache-arrow')
 
 const here = (name) => path.join(__dirname, name)
-const ipc = (name) => path.join(__dirname, '..', '..', 'ipc', 'testdata', name)
+const ipc = (name) => path.join(__dirname, '..', '..', 'arrow', 'testdata', name)
 const rows = [...Array(12).keys()]
 const image = rows.map((i) => (i % 4 === 2 ? null : [0, 1, 2, 3].map((k) => i + k / 8)))
 const text = rows.map((i) => (i % 5 === 3 ? null : [0, 1, 2].map((k) => -i - k / 4)))
