@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Chain leads from one sample to another by links of the refined graph: of all chains, one
-// whose weakest link is the strongest, of these one of the fewest links, and of these the
-// one of the most probable links taken together.
+// Chain is a path of links from one sample to another in the refined graph: one whose
+// weakest link is the strongest; of these, one with the fewest links; and of these, one
+// with the largest product of probabilities.
 type Chain struct {
-	// Samples are those on the chain, both ends included.
+	// Samples holds the samples on the path, both ends included.
 	Samples []Ref `json:"samples"`
-	// Links are the probabilities from each to the next.
+	// Links holds the probability of the link from each sample to the next.
 	Links []float64 `json:"links"`
-	// Weakest is the least of them.
+	// Weakest is the least of Links.
 	Weakest float64 `json:"weakest"`
-	// Within says whether the chain keeps to one cluster.
+	// Within says that the path stays in one cluster.
 	Within bool `json:"within"`
 }
 
@@ -49,7 +49,7 @@ func (x *Explainer) chain(ctx context.Context, a, b int) (*Chain, error) {
 	return out, nil
 }
 
-// reach is a sample and the weakest link on the way to it.
+// reach is a sample and the weakest link on the path to it.
 type reach struct {
 	weakest float32
 	sample  int32
@@ -69,8 +69,8 @@ func (f *frontier) Pop() any {
 	return x
 }
 
-// widest returns the weakest link of the chain between two samples on which it is
-// strongest, or 0 where there is none.
+// widest returns the weakest link of the path between two samples on which it is the
+// strongest, or 0 where there is no path. The path keeps to samples that open accepts.
 func (x *Explainer) widest(ctx context.Context, from, to int, open func(int32) bool) (float32, error) {
 	best := make([]float32, x.m.Samples())
 	best[from] = 2
@@ -84,7 +84,7 @@ func (x *Explainer) widest(ctx context.Context, from, to int, open func(int32) b
 			return r.weakest, nil
 		}
 		if r.weakest < best[r.sample] {
-			continue // it was reached by a better way since
+			continue // it has been reached by a better path since
 		}
 		index, weight := x.m.Graph.Of(int(r.sample))
 		for e, j := range index {
@@ -97,7 +97,7 @@ func (x *Explainer) widest(ctx context.Context, from, to int, open func(int32) b
 	return 0, nil
 }
 
-// shortest returns the chain of the fewest links, each of at least floor.
+// shortest returns the path with the fewest links, each of at least floor.
 func (x *Explainer) shortest(ctx context.Context, from, to int, floor float32, open func(int32) bool) ([]int, error) {
 	n := x.m.Samples()
 	before := make([]int32, n)  // the one before it on the chain, counted from 1

@@ -16,14 +16,13 @@ import (
 
 // DescribeSettings steer Describe. The zero value gives the defaults.
 type DescribeSettings struct {
-	// Members bounds the members that are listed as central, and those that are listed
-	// as uncertain. 0 stands for DefaultMembers.
+	// Members is the greatest number of central members listed, and of uncertain ones. 0
+	// stands for 5.
 	Members int
-	// Merges bounds the clusters that are listed as likely to be merged with. 0 stands
-	// for DefaultMerges.
+	// Merges is the greatest number of linked clusters listed. 0 stands for 3.
 	Merges int
-	// First bounds the clusters that are described: those with the lowest numbers, which
-	// in a run are the largest. 0 stands for all.
+	// First is the greatest number of clusters described: those with the lowest numbers,
+	// which in a result of Fit are the largest. 0 stands for all.
 	First int
 	// Resolution is that of the partition, with 0 for Eq. pi_loss; see partition.Find.
 	Resolution float64
@@ -32,18 +31,12 @@ type DescribeSettings struct {
 	Clip float64
 }
 
-// Defaults of DescribeSettings.
-const (
-	DefaultMembers = 5
-	DefaultMerges  = 3
-)
-
-// Resolve fills in the defaults and checks the ranges.
-func (s *DescribeSettings) Resolve() error {
+// resolve fills in the defaults and checks the ranges.
+func (s *DescribeSettings) resolve() error {
 	p := partition.Settings{Clip: s.Clip}
 	err := option.Resolve([]option.Parameter{
-		{Field: "Members", Value: option.Whole(&s.Members, DefaultMembers, 1, math.MaxInt32)},
-		{Field: "Merges", Value: option.Whole(&s.Merges, DefaultMerges, 1, math.MaxInt32)},
+		{Field: "Members", Value: option.Whole(&s.Members, 5, 1, math.MaxInt32)},
+		{Field: "Merges", Value: option.Whole(&s.Merges, 3, 1, math.MaxInt32)},
 		{Field: "First", Value: option.Whole(&s.First, math.MaxInt32, 1, math.MaxInt32)},
 		partition.ResolutionParameter(&s.Resolution),
 	})
@@ -54,63 +47,61 @@ func (s *DescribeSettings) Resolve() error {
 	return err
 }
 
-// Cluster describes a cluster. P are the weights of the graph's edges, its links.
+// Cluster describes a cluster. P is the probability of a link.
 type Cluster struct {
 	// Size is the number of members.
 	Size int `json:"size"`
-	// Cohesion says, in [0, 1], how much of what binds the members binds them to each
-	// other. It is the mean over the members i of
+	// Cohesion is the share, in [0, 1], of the members' links that stay in the cluster: the
+	// mean over the members i of
 	//
-	//	(sum of P over the links of i into the cluster) / (sum of P over all links of i),
+	//	(sum of P over the links of i into the cluster) / (sum of P over all links of i).
 	//
-	// where a member without links, or with none but of weight 0, counts 0.
+	// A member without links counts 0.
 	Cohesion float64 `json:"cohesion"`
 	// Confidence is the mean confidence of the members.
 	Confidence float64 `json:"mean_confidence"`
 	// Central holds the members with the largest sums of P over their links into the
 	// cluster, the largest first.
 	Central []int `json:"central"`
-	// Uncertain holds the members of the least confidence, the least first.
+	// Uncertain holds the members with the least confidence, the least first.
 	Uncertain []int `json:"uncertain"`
-	// Merges holds the clusters that this one is linked to, those with the largest Pull
-	// first.
+	// Merges holds the clusters that this one is linked to, by falling Pull.
 	Merges []LinkedCluster `json:"merges"`
 }
 
-// LinkedCluster says how near two clusters are to being one.
+// LinkedCluster is a cluster that another is linked to.
 type LinkedCluster struct {
 	// Cluster is the number of the other cluster.
 	Cluster int `json:"cluster"`
-	// Pull says, in [0, 1], how far the links between the clusters A and B speak for
-	// merging them. With a Resolution γ it is
+	// Pull is the evidence for merging the two clusters A and B, as a share, in [0, 1], of
+	// the evidence for and against. With a resolution γ it is
 	//
 	//	W / (W + γ D(A) D(B) / D),
 	//
-	// with W the sum of P over the links between A and B, D(A) the sum over A's members
-	// of all that links them, and D that over all samples: what speaks for a merge over
-	// what speaks for and against. At 1/2 modularity does not change; W / (its
-	// counterpart) is the share of γ at which they would be one.
+	// with W the sum of P over the links between A and B, D(A) the sum of P over all links
+	// of A's members, and D that over all samples. A merge raises modularity where Pull is
+	// above 1/2.
 	//
-	// Without one, it is the pooled probability of the links between A and B,
+	// Without a resolution it is the pooled probability of the links between A and B,
 	//
 	//	1 / (1 + exp(-mean of log(P / (1 - P)))),
 	//
-	// with P clipped as Eq. pi_loss has it, where links that are missing to as many as
-	// the smaller of A and B has members count with the least P. Above 1/2, a merge
-	// lowers Eq. pi_loss.
+	// with P clipped as in Eq. pi_loss. If there are fewer links than the smaller of A and
+	// B has members, the missing ones count with the least P. A merge lowers Eq. pi_loss
+	// where Pull is above 1/2.
 	Pull float64 `json:"pull"`
 }
 
-// Describe describes the clusters of the samples of g, whose links are what labels and
-// confidence were found by: the refined graph of a run. labels holds the cluster of every
-// sample, numbered from 0, and confidence how sure each is. Ties go to the lower number.
+// Describe returns what each cluster is like. g is the refined graph of a result, whose
+// edges are the links of its samples. labels holds the cluster of every sample, numbered
+// from 0, and confidence its confidence. Ties go to the lower number.
 //
-// It goes through the edges at most twice, and holds a few numbers per sample, and two per
-// cluster and thread. The result does not depend on threads; 0 stands for GOMAXPROCS. It
-// is an error if a setting is out of range, if g, labels and confidence are not of the
-// same samples, if a label is not a number of a cluster, or if ctx is done.
+// It goes through the edges twice. The result does not depend on threads, where 0 stands
+// for all processors. It is an error if a setting is out of range, if g, labels and
+// confidence differ in length, if a label is not the number of a cluster, or if ctx is
+// done.
 func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []float64, set DescribeSettings, threads int) ([]Cluster, error) {
-	if err := set.Resolve(); err != nil {
+	if err := set.resolve(); err != nil {
 		return nil, err
 	}
 	if err := checkSamples(g, labels, confidence); err != nil {
@@ -134,7 +125,7 @@ func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []fl
 	return out, nil
 }
 
-// checkSamples reports input that is not of one set of samples.
+// checkSamples checks the lengths of the input and the range of the labels.
 func checkSamples(g *graph.Graph, labels []int, confidence []float64) error {
 	n := g.Samples()
 	if len(labels) != n || len(confidence) != n {
@@ -233,7 +224,7 @@ func (d *describer) pull(a, b int, between *partition.Links) float64 {
 	return 1 / (1 + math.Exp(mean))
 }
 
-// first returns the at most n members with the least values, least first.
+// first returns the n members with the least values, or all if there are fewer, least first.
 func first(members []int32, n int, value func(at int) float64) []int {
 	var best []int // places among members
 	for at := range members {

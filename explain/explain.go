@@ -16,20 +16,20 @@ import (
 	"github.com/mvclust/mvclust/method/posterior"
 )
 
-// Explainer explains a model. It may be used by several goroutines at a time.
+// Explainer answers questions about a model. Several goroutines may use it at a time.
 type Explainer struct {
-	m        *mvclust.Model
-	fused    *posterior.Estimator
-	worth    *partition.Worth
-	sizes    map[int]int          // by cluster
-	resolved *constraint.Resolved // what follows from the constraints
-	given    *constraint.Pairs
-	threads  int
+	m           *mvclust.Model
+	fused       *posterior.Estimator
+	worth       *partition.Worth
+	sizes       map[int]int          // by cluster
+	resolved    *constraint.Resolved // what follows from the constraints
+	constraints *constraint.Pairs
+	threads     int
 }
 
-// New prepares a model, which must be valid and have its rows, and keeps it. It goes once
-// through the links. It is an error if the rows are gone, or if ctx is done. threads of 0
-// stands for GOMAXPROCS; it does not change what is said.
+// New prepares a model, which must be valid, must have the rows of its views, and must not
+// change. It goes once through the links. threads of 0 stands for all processors, and
+// changes no answer. It is an error if rows are missing, or if ctx is done.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error) {
 	for _, v := range m.Views {
 		if len(v.Rows.Data) != v.Rows.Samples*v.Rows.Dims {
@@ -48,7 +48,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explainer{m: m, fused: fused, worth: worth, threads: threads, sizes: map[int]int{}, resolved: known, given: known.Pairs()}
+	x := &Explainer{m: m, fused: fused, worth: worth, threads: threads, sizes: map[int]int{}, resolved: known, constraints: known.Pairs()}
 	for _, l := range m.Labels {
 		x.sizes[l]++
 	}
@@ -57,7 +57,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 
 // Ref names a sample.
 type Ref struct {
-	// Sample is its number, counted from 0, and ID its id, or the number where there is none.
+	// Sample is its number, from 0, and ID its id, or the number if samples have no ids.
 	Sample int    `json:"sample"`
 	ID     string `json:"id"`
 	// Cluster is the number of its cluster.
@@ -66,42 +66,42 @@ type Ref struct {
 
 func (x *Explainer) ref(i int) Ref { return Ref{i, x.m.ID(i), x.m.Labels[i]} }
 
-// known reports a number that is no sample's.
-func (x *Explainer) known(i int) error {
+// check returns an error for a number that is no sample's.
+func (x *Explainer) check(i int) error {
 	if i < 0 || i >= x.m.Samples() {
 		return fmt.Errorf("there is no sample %d; the model has %d, counted from 0", i, x.m.Samples())
 	}
 	return nil
 }
 
-// State says what a view has to say.
+// State says whether and how a view has compared samples.
 type State string
 
 const (
-	// Compared says that both samples have the view, or that the one asked about has it.
+	// Compared: both samples have the view, or the one sample that was asked about has it.
 	Compared State = "compared"
-	// Completed says that one of the two lacks the view, and that what other views tell of
-	// it stands in.
+	// Completed: one of the two lacks the view, whose probability is estimated from other
+	// views.
 	Completed State = "completed"
-	// Missing says that one of the samples lacks the view, or has a row of zeros there,
-	// which has no cosine.
+	// Missing: one of the samples lacks the view, or has a row of zeros, which has no
+	// cosine.
 	Missing State = "missing"
-	// LeftOut says that the view had no say in the whole run, because it agrees with the
-	// others no more than noise would.
+	// LeftOut: the fit did not use the view, because it agrees with the others no more
+	// than noise would.
 	LeftOut State = "left_out"
 )
 
-// words is what the views say of one pair.
-type words struct {
-	similarity  []float32 // by view; NaN where there is none
+// comparison is what the views say of one pair.
+type comparison struct {
+	similarity  []float32 // by view; NaN if it says nothing
 	probability []float64 // the same
-	logOdds     []float64 // the same; nil where the fusion does not add up
+	logOdds     []float64 // the same; nil if the fusion does not add log-odds
 	fused       float64
 	deciding    int // view, or -1
 }
 
-// ask has the views speak of pairs of samples.
-func (x *Explainer) ask(ctx context.Context, pairs [][2]int) ([]words, error) {
+// compare compares pairs of samples.
+func (x *Explainer) compare(ctx context.Context, pairs [][2]int) ([]comparison, error) {
 	var samples []int
 	place := map[int]int{}
 	for _, p := range pairs {
@@ -116,10 +116,10 @@ func (x *Explainer) ask(ctx context.Context, pairs [][2]int) ([]words, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]words, len(pairs))
+	out := make([]comparison, len(pairs))
 	for t, p := range pairs {
 		a, b := place[p[0]], place[p[1]]
-		w := words{similarity: make([]float32, len(spaces)), probability: make([]float64, len(spaces))}
+		w := comparison{similarity: make([]float32, len(spaces)), probability: make([]float64, len(spaces))}
 		for m, s := range spaces {
 			w.similarity[m] = s.Similarity(a, b)
 		}
@@ -132,7 +132,7 @@ func (x *Explainer) ask(ctx context.Context, pairs [][2]int) ([]words, error) {
 	return out, nil
 }
 
-// has reports, by view and sample, which of the samples can be compared in it.
+// has reports, by view and sample, which samples can be compared.
 func (x *Explainer) has(ctx context.Context, samples ...int) ([][]bool, error) {
 	spaces, err := x.m.SpacesOf(ctx, samples, x.threads)
 	if err != nil {

@@ -209,7 +209,7 @@ func TestRefinement(t *testing.T) {
 			}
 			way := p.Path
 			switch {
-			case way.Raised && (way.Via == nil || way.Round != way.Probability):
+			case way.Raised && (way.Via == nil || way.Product != way.Probability):
 				t.Fatalf("samples %v: %+v is not the way round", ab, way)
 			case !way.Raised && way.Probability != float64(float32(p.Fused)):
 				t.Fatalf("samples %v: the way %+v lowers %v", ab, way, p.Fused)

@@ -11,9 +11,9 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 )
 
-// halve cuts every cluster in two where it hangs together least, and returns the
-// partition of all halves: those of cluster c have the numbers 2c and 2c+1, of which the
-// second is the smaller half, or has no member where the cluster is too small to be cut.
+// halve cuts every cluster in two along its weakest links, and returns the half of every
+// sample: the halves of cluster c are 2c and 2c+1. The second is the smaller one. It is
+// empty if the cluster is too small to be cut.
 func halve(ctx context.Context, g *graph.Graph, members [][]int32, degree []float64, seed uint64, threads int) ([]int, error) {
 	labels := make([]int, g.Samples())
 	rooms := make([]cutter, parallel.Threads(threads))
@@ -34,8 +34,8 @@ func halve(ctx context.Context, g *graph.Graph, members [][]int32, degree []floa
 	return labels, err
 }
 
-// leastHalf is how many members of n the smaller half has at least: single samples and
-// fringes that hang on a cluster loosely are no cluster.
+// leastHalf is the least size of a half of n members. A few loosely linked samples are not
+// a cluster.
 func leastHalf(n int) int { return max(smallest, (n+9)/10) }
 
 // cutter cuts one cluster after another.
@@ -52,13 +52,14 @@ type cutter struct {
 	x, next []float64
 }
 
-// cut returns the members of the smaller half.
+// cut returns the members of the smaller half. It approximates the normalised cut, the
+// halves A and B with the least
 //
-// What is sought is the least W / (D(A) D(B)), with W the weight of the links between the
-// halves A and B, and D the sums of the degrees of their members: the cut that modularity
-// regrets least, known as the normalised one. Members are put in the order of the slowest
-// mode of a random walk within the cluster, the second eigenvector of its steps, which
-// tells best where it gets caught, and all cuts of that order are tried.
+//	W / (D(A) D(B)),
+//
+// W being the weight of the links between them and D the sum of the degrees of their
+// members. The members are sorted by the second eigenvector of a random walk within the
+// cluster, and the best of all cuts of that order is taken.
 func (r *cutter) cut(members []int32, least int, random *rand.Rand) []int32 {
 	r.load(members)
 	r.walk(random)
@@ -80,7 +81,7 @@ func (r *cutter) cut(members []int32, least int, random *rand.Rand) []int32 {
 	return half
 }
 
-// load takes the links within the cluster.
+// load copies the links within the cluster.
 func (r *cutter) load(members []int32) {
 	for k, i := range members {
 		r.place[i] = int32(k) + 1
@@ -104,11 +105,11 @@ func (r *cutter) load(members []int32) {
 	}
 }
 
-// steps bounds those of the walk: by then, what is left of faster modes hardly moves any
-// member past another.
+// steps bounds the iterations for the eigenvector. By then, the others hardly change the
+// order.
 const steps = 200
 
-// walk sets x to the slowest mode.
+// walk sets x to the second eigenvector, by power iteration.
 func (r *cutter) walk(random *rand.Rand) {
 	n := len(r.inner)
 	r.x, r.next = slices.Grow(r.x[:0], n)[:n], slices.Grow(r.next[:0], n)[:n]
@@ -119,7 +120,7 @@ func (r *cutter) walk(random *rand.Rand) {
 		if step%16 == 0 && r.ctx.Err() != nil {
 			return
 		}
-		// A walk that rests every other step has no mode that swings.
+		// The walk rests every other step, so that no eigenvalue is negative.
 		mean, all := 0.0, 0.0
 		for k := range r.x {
 			sum := 0.0
@@ -138,7 +139,7 @@ func (r *cutter) walk(random *rand.Rand) {
 		}
 		size := 0.0
 		for k := range r.next {
-			r.next[k] -= mean // the mode that lasts for ever, in which all are alike
+			r.next[k] -= mean // the first eigenvector, which is constant
 			size = max(size, math.Abs(r.next[k]))
 		}
 		if size == 0 {
@@ -156,7 +157,7 @@ func (r *cutter) walk(random *rand.Rand) {
 	}
 }
 
-// sweep returns how many of order the first half of the best cut has.
+// sweep returns the size of the first half of the best cut of order.
 func (r *cutter) sweep(members, order []int32, least int) int {
 	in := make([]bool, len(order))
 	left, right, between := 0.0, 0.0, 0.0

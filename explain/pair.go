@@ -10,38 +10,37 @@ import (
 	"github.com/mvclust/mvclust/method/posterior"
 )
 
-// Pair says how two samples, A and B, came to share a cluster, or not to.
+// Pair says why two samples, A and B, share a cluster or not.
 type Pair struct {
 	A Ref `json:"a"`
 	B Ref `json:"b"`
-	// Views holds what each view says, in the order of the model.
+	// Views holds what each view says of the pair, in the order of the model.
 	Views []PairView `json:"views"`
-	// Fusion is how one probability is made of what they say.
+	// Fusion is how the views' probabilities are fused.
 	Fusion posterior.Fusion `json:"fusion"`
-	// LogOdds is the sum of those of the views, and Fused is 1 / (1 + exp(-LogOdds)), the
-	// probability that the two are of one class as far as the views alone tell. LogOdds is
-	// nil where the fusion does not add up, or where no view speaks of the pair; then
-	// Fused is 0.
+	// Fused is the probability that the two are of one class by the views alone. It is
+	// 1 / (1 + exp(-LogOdds)), with LogOdds the sum of those of the views. LogOdds is nil
+	// if the fusion does not add log-odds. It is also nil if the two have no view in
+	// common; Fused is then 0.
 	LogOdds *float64 `json:"log_odds"`
 	Fused   float64  `json:"fused"`
-	// Deciding is the view that the fusion goes by most where it does not add up.
+	// Deciding is the view that decides Fused if the fusion does not add log-odds.
 	Deciding string `json:"deciding,omitempty"`
-	// Path is what path propagation made of Fused; nil where it is left out.
+	// Path is the result of path propagation; nil if the fit left it out.
 	Path *Path `json:"path"`
-	// CoNeighbours is what co-neighbour propagation made of that; nil where it is left out.
+	// CoNeighbours is the result of co-neighbour propagation; nil if the fit left it out.
 	CoNeighbours *CoNeighbours `json:"co_neighbors"`
-	// Link is the refined probability, the weight of the link between the two; nil where
-	// they are not linked, because neither is among the other's most probable neighbours.
+	// Link is the refined probability, the weight of the link between the two. It is nil
+	// if they are not linked: neither is among the other's most probable neighbours.
 	Link *float64 `json:"link"`
-	// Known says that the two were known to be together, or not to be: a chain of
-	// must-links, a cannot-link or a group. The fit then took that for the probability of
-	// the pair in place of Fused, and told the surroundings of the two, whose links are no
+	// Constraint is set if the constraints decide about the pair. The fit then used 1 or 0
+	// in place of Fused, and propagated that to the links around the two, which are no
 	// longer the sums of CoNeighbours.
-	Known constraint.Kind `json:"known,omitempty"`
+	Constraint constraint.Kind `json:"known,omitempty"`
 	// Together says whether the two share a cluster.
 	Together bool `json:"together"`
 	// Chain is the strongest chain of links from A to B, within their cluster if they
-	// share one; nil where there is none.
+	// share one; nil if there is none.
 	Chain *Chain `json:"chain"`
 }
 
@@ -49,66 +48,65 @@ type Pair struct {
 type PairView struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
-	// Lacking holds those of the two that lack the view, where State is not LeftOut.
+	// Lacking holds those of the two that lack the view, unless State is LeftOut.
 	Lacking []Ref `json:"lacking"`
-	// Similarity is nil where the two are not compared.
+	// Similarity is nil unless State is Compared.
 	Similarity *float64 `json:"similarity"`
-	// Probability is that of the pair being of one class by the view alone, within the
-	// clip of the fusion; nil where the view has nothing to say.
+	// Probability is the view's probability that the two are of one class, clipped as in
+	// the fusion; nil if the view says nothing.
 	Probability *float64 `json:"probability"`
-	// LogOdds is what the view adds to the log-odds of the fused probability; nil where it
-	// has nothing to say or the fusion does not add up.
+	// LogOdds is what the view adds to Pair.LogOdds; nil if the view says nothing or the
+	// fusion does not add log-odds.
 	LogOdds *float64 `json:"log_odds"`
 }
 
-// Path is what path propagation made of a pair: the larger of its fused probability and
-// the best way round over one other sample.
+// Path is the result of path propagation for a pair: the larger of its fused probability
+// and that of the best path over one other sample.
 type Path struct {
 	Probability float64 `json:"probability"`
-	// Kept says that Probability is what the fit had, and compared neighbours by: one of
-	// the two is among the other's most probable neighbours. Otherwise it is what the
-	// neighbours of the two give now; the fit may not have looked at the pair.
+	// Kept says that Probability is the fit's: one of the two is among the other's most
+	// probable neighbours. Otherwise it is computed from the neighbours that the model has;
+	// the fit may not have compared the two.
 	Kept bool `json:"kept"`
-	// Via is the sample in between on the best way round that was found, Steps are the
-	// fused probabilities from A to it and from it to B, and Round is their product. Via is
-	// nil where the two have no such sample.
-	Via   *Ref       `json:"via"`
-	Steps [2]float64 `json:"steps"`
-	Round float64    `json:"round"`
-	// Raised says whether the way round is more probable than the pair itself.
+	// Via is the sample in the middle of the best path, Steps holds the fused
+	// probabilities from A to it and from it to B, and Product is their product. Via is
+	// nil if there is no such sample.
+	Via     *Ref       `json:"via"`
+	Steps   [2]float64 `json:"steps"`
+	Product float64    `json:"round"`
+	// Raised says that the path is more probable than the pair itself.
 	Raised bool `json:"raised"`
 }
 
-// CoNeighbours is what co-neighbour propagation made of a pair: of all the probability
-// that the two give to their most probable neighbours, themselves included, the share
-// that goes to neighbours that they have in common.
+// CoNeighbours is the result of co-neighbour propagation for a pair. Each sample gives
+// its K most probable neighbours their probabilities, and itself 1. The result is the
+// share of the sum of both that goes to neighbours in common.
 type CoNeighbours struct {
-	// Probability is the sum of the shares in Common. It is the weight of the link, if the
-	// two are linked.
+	// Probability is the sum of the shares in Common: the weight of the link, if the two
+	// are linked.
 	Probability float64 `json:"probability"`
-	// Ranks holds the place of B among A's most probable neighbours, counted from 1, and of
-	// A among B's; 0 where it is not among them. Lists holds how many either has.
+	// Ranks holds the rank of B among A's most probable neighbours, from 1, and that of A
+	// among B's; 0 if it is not among them. Lists holds the number of neighbours of A and B.
 	Ranks [2]int `json:"ranks"`
 	Lists [2]int `json:"lists"`
-	// Common holds the neighbours in common, those of the largest share first.
+	// Common holds the neighbours in common, by falling share.
 	Common []CommonNeighbour `json:"common"`
 }
 
 // CommonNeighbour is a neighbour that two samples have in common.
 type CommonNeighbour struct {
 	Ref
-	// Probabilities holds those that A and B give to it; a sample gives itself 1.
+	// Probabilities holds what A and B give to it.
 	Probabilities [2]float64 `json:"probabilities"`
-	// Share is their sum over all that A and B give away.
+	// Share is the sum of Probabilities over the sum of all that A and B give.
 	Share float64 `json:"share"`
 }
 
-// Pair explains samples a and b, by their numbers. Pair(b, a) says the same with the two
-// in each other's place. It is an error if there are no two such samples, or if ctx is
-// done.
+// Pair says why samples a and b share a cluster or not. Pair(b, a) says the same with the
+// two exchanged. It is an error if there are no two such samples, or if ctx is done.
 func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 	for _, i := range []int{a, b} {
-		if err := x.known(i); err != nil {
+		if err := x.check(i); err != nil {
 			return nil, err
 		}
 	}
@@ -120,13 +118,13 @@ func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 	for _, h := range vias {
 		pairs = append(pairs, [2]int{a, h}, [2]int{h, b})
 	}
-	said, err := x.ask(ctx, pairs)
+	said, err := x.compare(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
 	out := &Pair{
 		A: x.ref(a), B: x.ref(b), Fusion: x.m.Settings.Posterior.Fusion, Fused: said[0].fused,
-		Together: x.m.Labels[a] == x.m.Labels[b], Known: x.given.Of(a, b),
+		Together: x.m.Labels[a] == x.m.Labels[b], Constraint: x.constraints.Of(a, b),
 	}
 	if out.Views, err = x.views(ctx, a, b, &said[0]); err != nil {
 		return nil, err
@@ -156,7 +154,7 @@ func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 	return out, err
 }
 
-func (x *Explainer) views(ctx context.Context, a, b int, said *words) ([]PairView, error) {
+func (x *Explainer) views(ctx context.Context, a, b int, said *comparison) ([]PairView, error) {
 	has, err := x.has(ctx, a, b)
 	if err != nil {
 		return nil, err
@@ -187,7 +185,7 @@ func (x *Explainer) views(ctx context.Context, a, b int, said *words) ([]PairVie
 	return views, nil
 }
 
-// number returns a pointer to a number, or nil for NaN, which JSON does not have.
+// number returns a pointer to x, or nil for NaN, which JSON cannot represent.
 func number(x float64) *float64 {
 	if x != x {
 		return nil
@@ -195,8 +193,9 @@ func number(x float64) *float64 {
 	return &x
 }
 
-// vias returns the samples over which the best way round from a to b may lead: whoever is
-// on a way that makes one of the two a most probable neighbour of the other is one itself.
+// vias returns the samples over which the best path from a to b may lead: neighbours of
+// either, for a path that makes one a most probable neighbour of the other leads over
+// such a one.
 func (x *Explainer) vias(a, b int) []int {
 	if x.m.Settings.Refinement.WithoutPaths {
 		return nil
@@ -219,29 +218,29 @@ func (x *Explainer) vias(a, b int) []int {
 	return slices.Compact(all)
 }
 
-// firstRound reports whether the neighbourhoods are those that path propagation gave, or
-// fusion where it is left out.
+// firstRound reports whether the neighbourhoods have the probabilities before the first
+// round of co-neighbour propagation.
 func (x *Explainer) firstRound() bool {
 	return x.m.Neighbourhoods != nil && x.m.Settings.Refinement.Rounds <= 1
 }
 
-// path finds what path propagation made of a and b, of whom said[0] speaks; said then has
-// the two steps by way of each of vias.
-func (x *Explainer) path(a, b int, said []words, vias []int) *Path {
+// path returns the result of path propagation for a and b. said holds what the views say of
+// the two, and then of the two steps over each of vias.
+func (x *Explainer) path(a, b int, said []comparison, vias []int) *Path {
 	direct := float32(said[0].fused)
 	kept, ok := x.propagated(a, b)
 	out := &Path{Kept: ok, Probability: float64(kept)}
 	if !ok {
-		kept = 1 // what a way round may come to
+		kept = 1 // no path is more probable
 	}
 	best := float32(0)
 	for t, h := range vias {
 		first, second := float32(said[1+2*t].fused), float32(said[2+2*t].fused)
-		// Where the product is above what the fit had, it did not look at one of the steps.
+		// If the product exceeds the fit's probability, the fit did not compare one of the steps.
 		if p := first * second; p > best && p <= kept {
 			best = p
 			via := x.ref(h)
-			out.Via, out.Steps, out.Round = &via, [2]float64{float64(first), float64(second)}, float64(p)
+			out.Via, out.Steps, out.Product = &via, [2]float64{float64(first), float64(second)}, float64(p)
 		}
 	}
 	if !ok {
@@ -251,7 +250,7 @@ func (x *Explainer) path(a, b int, said []words, vias []int) *Path {
 	return out
 }
 
-// propagated returns what path propagation made of a pair, where the model has it.
+// propagated returns a pair's probability after path propagation, if the model has it.
 func (x *Explainer) propagated(a, b int) (float32, bool) {
 	if x.m.Neighbourhoods == nil {
 		return x.m.Graph.Between(a, b)

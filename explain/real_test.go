@@ -49,12 +49,12 @@ func (j *judged) major(in func(i int) bool) int {
 }
 
 // one reports whether two clusters have the same class for their most frequent one.
-func (j *judged) one(p two) bool {
+func (j *judged) one(p couple) bool {
 	return j.major(func(i int) bool { return j.labels[i] == p.a }) == j.major(func(i int) bool { return j.labels[i] == p.b })
 }
 
 // apart reports whether two halves have not.
-func (j *judged) apart(p two) bool {
+func (j *judged) apart(p couple) bool {
 	return j.major(func(i int) bool { return j.half[i] == p.a }) != j.major(func(i int) bool { return j.half[i] == p.b })
 }
 
@@ -139,7 +139,7 @@ func TestRealSuggestions(t *testing.T) {
 			}
 			j := &judged{f, truth.Labels}
 			var m, am, s, as, an tally
-			for _, p := range j.likelyOne() {
+			for _, p := range j.topMerges() {
 				m.add(j.one(p))
 			}
 			random := rand.New(rand.NewPCG(1, 2))
@@ -149,7 +149,7 @@ func TestRealSuggestions(t *testing.T) {
 					am.add(j.one(p))
 				}
 			}
-			for _, p := range j.likelyTwo() {
+			for _, p := range j.topSplits() {
 				s.add(j.apart(p))
 			}
 			for _, p := range j.splits {

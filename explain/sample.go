@@ -14,71 +14,71 @@ type Sample struct {
 	Ref
 	// Size is the number of samples in the cluster.
 	Size int `json:"size"`
-	// Bound says that constraints had a say in the place of the sample: another place may
-	// then be worth more to it.
+	// Bound says that constraints limit the sample's choice of cluster, so that another
+	// cluster may be worth more to it.
 	Bound bool `json:"bound,omitempty"`
-	// Places says what every cluster that the sample has a link to is worth to it, in the
-	// terms of what the partition goes by: its own first, and then the others, by falling
-	// gain. Being alone is worth 0.
+	// Places says what each cluster that the sample has links to is worth to it, by the
+	// objective of the partition: its own first, and then the others by falling gain. A
+	// cluster of its own would have a gain of 0.
 	Places []partition.Place `json:"places"`
-	// Second is the cluster of the largest gain but its own, or -1 where no link leads to
-	// another, and Margin by how much its own is worth more; 0 where there is no second.
+	// Second is the other cluster with the largest gain, or -1 if no link leads to another,
+	// and Margin is the gain of the own cluster minus that of Second, or 0.
 	Second int     `json:"second"`
 	Margin float64 `json:"margin"`
-	// Confidence is how sure the place is, and what it is made of.
+	// Confidence is the confidence and its factors.
 	Confidence Confidence `json:"confidence"`
 	// Links holds the links into the cluster, the strongest first.
 	Links []Link `json:"links"`
-	// Views holds the part of every view in these links, in the order of the model.
+	// Views holds what each view contributes to these links, in the order of the model.
 	Views []ViewShare `json:"views"`
 }
 
-// Confidence is partition.Confidence of a sample and its factors: Value is Linked x Lead.
+// Confidence is partition.Confidence of a sample, Value = Linked x Lead, and its factors.
 type Confidence struct {
 	Value float64 `json:"value"`
 	// Linked is the probability that at least one link into the cluster is right.
 	Linked float64 `json:"linked"`
-	// Own and Next are the sums of the sample's link probabilities to its own cluster and
-	// to the next best one, Cluster; that is -1 where there is none.
+	// Own is the sum of the sample's link probabilities to its own cluster, and Next the
+	// largest sum to another, Cluster, which is -1 if there is none.
 	Own     float64 `json:"own"`
 	Next    float64 `json:"next"`
 	Cluster int     `json:"cluster"`
-	// Lead is (Own - Next) / (Own + Next), or 0 if that is less.
+	// Lead is max(0, (Own - Next) / (Own + Next)).
 	Lead float64 `json:"lead"`
 }
 
-// Link is a link of a sample.
+// Link is a link of a sample to the one that it names.
 type Link struct {
 	Ref
-	// Probability is the refined one, and Fused what the views alone say.
+	// Probability is the refined probability, and Fused that by the views alone.
 	Probability float64 `json:"probability"`
 	Fused       float64 `json:"fused"`
 }
 
-// ViewShare is the part that a view has in the links of a sample into its cluster.
+// ViewShare is what a view contributes to links.
 type ViewShare struct {
 	Name string `json:"name"`
-	// State is Compared where the sample has the view, else Missing or LeftOut.
+	// State is Compared if the sample has the view, or else Missing or LeftOut.
 	State State `json:"state"`
-	// Links counts the links of which the view speaks.
+	// Links is the number of links for which the view has a probability.
 	Links int `json:"links"`
-	// LogOdds is the mean of what it adds to the log-odds of these; nil where it speaks of
-	// none or the fusion does not add up.
+	// LogOdds is the mean of what the view adds to their log-odds; nil if there is no such
+	// link or the fusion does not add log-odds.
 	LogOdds *float64 `json:"log_odds"`
-	// Share is the view's share in all that the views say of the links, in absolute
-	// log-odds; or, where the fusion does not add up, the share of the links that it decides.
+	// Share is the view's share in the sum of absolute log-odds over all views and links;
+	// or the share of the links that it decides, if the fusion does not add log-odds.
 	Share float64 `json:"share"`
 }
 
-// Sample explains sample i, by its number. It is an error if there is no such sample, or
+// Sample says why sample i is in its cluster. It is an error if there is no such sample, or
 // if ctx is done.
 func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
-	if err := x.known(i); err != nil {
+	if err := x.check(i); err != nil {
 		return nil, err
 	}
 	own, sums := x.m.Labels[i], x.worth.Links()
 	x.worth.LinksOf(sums, i)
-	out := &Sample{Ref: x.ref(i), Size: x.sizes[own], Bound: x.given.Bound(i), Second: -1, Links: []Link{}, Places: x.worth.Places(i, sums)}
+	out := &Sample{Ref: x.ref(i), Size: x.sizes[own], Bound: x.constraints.Bound(i), Second: -1, Links: []Link{}, Places: x.worth.Places(i, sums)}
 	if len(out.Places) > 1 {
 		out.Second, out.Margin = out.Places[1].Cluster, out.Places[0].Gain-out.Places[1].Gain
 	}
@@ -92,7 +92,7 @@ func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
 			pairs = append(pairs, [2]int{i, int(j)})
 		}
 	}
-	said, err := x.ask(ctx, pairs)
+	said, err := x.compare(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +118,18 @@ func (x *Explainer) Sample(ctx context.Context, i int) (*Sample, error) {
 	return out, nil
 }
 
-// shares returns the part that every view has in what is said of pairs of samples, in the
-// order of the model; the pairs take the place of a sample's links, and State is Missing
-// where a view speaks of none.
+// shares returns what each view contributes to pairs of samples. State is Missing for a view
+// that says nothing of any.
 func (x *Explainer) shares(ctx context.Context, pairs [][2]int) ([]ViewShare, error) {
-	said, err := x.ask(ctx, pairs)
+	said, err := x.compare(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
 	return x.parts(said), nil
 }
 
-// parts adds up what the views say.
-func (x *Explainer) parts(said []words) []ViewShare {
+// parts adds up what the views say of pairs.
+func (x *Explainer) parts(said []comparison) []ViewShare {
 	parts := make([]ViewShare, len(x.m.Views))
 	sums, sizes := make([]float64, len(parts)), make([]float64, len(parts))
 	all := 0.0

@@ -8,21 +8,20 @@ import (
 	"slices"
 )
 
-// DefaultTop is how many merges, splits and questions are suggested where no number is
-// asked for.
+// DefaultTop is the number of suggestions of each kind by default.
 const DefaultTop = 10
 
-// Suggestions are what may be wrong with a clustering, the likeliest first.
+// Suggestions lists where a clustering is least certain.
 type Suggestions struct {
-	// Merges are pairs of clusters that may be one, those of the largest pull first.
+	// Merges are pairs of clusters that may be one, by falling pull.
 	Merges []Merge `json:"merges"`
-	// Splits are clusters that may be two, those of the least pull between their halves first.
+	// Splits are clusters that may be two, by rising pull between their halves.
 	Splits []Split `json:"splits"`
-	// Questions are pairs of samples whose answer would settle most.
+	// Questions are pairs of samples to ask a person about, by falling value.
 	Questions []Question `json:"questions"`
 }
 
-// smallest is how many samples a cluster or a half has at least: of fewer, a pull says
+// smallest is the least number of samples of a cluster or a half: with fewer, a pull says
 // little.
 const smallest = 3
 
@@ -30,23 +29,22 @@ const smallest = 3
 type Merge struct {
 	A Side `json:"a"`
 	B Side `json:"b"`
-	// Pull says, in [0, 1], how far the links between A and B speak for merging them:
-	// LinkedCluster has the formula. At 1/2 the objective of the partition does not care.
+	// Pull is LinkedCluster.Pull of A and B.
 	Pull float64 `json:"pull"`
 	Evidence
 }
 
-// Split is a cluster that may be two: its halves are where it hangs together least.
+// Split is a cluster that may be two. The links between its halves are weak.
 type Split struct {
-	// Cluster is its number, and Size how many samples it has.
+	// Cluster is its number, and Size the number of its samples.
 	Cluster int `json:"cluster"`
 	Size    int `json:"size"`
-	// Halves are the two parts, the larger first: at least 3 samples and a tenth of the
-	// cluster. Their Cluster is that of both.
+	// Halves are the two parts, the larger first. Each has at least 3 samples and a tenth
+	// of the cluster's.
 	Halves [2]Side `json:"halves"`
 	// Members holds the samples of the smaller half.
 	Members []int `json:"members"`
-	// Pull is, as in Merge, what the links between the halves say of their being one.
+	// Pull is LinkedCluster.Pull of the halves.
 	Pull float64 `json:"pull"`
 	Evidence
 }
@@ -59,17 +57,16 @@ type Side struct {
 	Central Ref `json:"central"`
 }
 
-// Evidence says what there is between two sides.
+// Evidence describes the links between two sides.
 type Evidence struct {
-	// Links counts the links between them, and Weight adds up their probabilities. Expected
-	// is the weight that chance would give, times the resolution: what speaks against. It
-	// is 0 where the partition has no resolution.
+	// Links is their number, and Weight the sum of their probabilities. Expected is the
+	// weight expected by chance, times the resolution; 0 if the partition has none.
 	Links    int     `json:"links"`
 	Weight   float64 `json:"weight"`
 	Expected float64 `json:"expected"`
 	// Strongest holds the strongest links, at most 5.
 	Strongest []CrossLink `json:"strongest"`
-	// Views holds the part of each view in the links, or in 200 evenly spaced ones of more.
+	// Views holds what each view contributes to the links, or to 200 of them, evenly spaced.
 	Views []ViewShare `json:"views"`
 }
 
@@ -98,21 +95,21 @@ type Question struct {
 	A     Ref   `json:"a"`
 	B     Ref   `json:"b"`
 	About Topic `json:"about"`
-	// Yes is how far the clustering is for the answer yes, in [0, 1]: the pull of the two
-	// clusters or halves, or, for a sample, the share of own in q(own) + q(next), where q
-	// is the sum of its link probabilities to its own cluster and to the next best one.
+	// Yes is how strongly the clustering supports the answer yes, in [0, 1]: the pull of
+	// the two clusters or halves; or, for a sample, q(own) / (q(own) + q(next)), with q as
+	// in partition.Confidence.
 	Yes float64 `json:"yes"`
-	// Samples is how many samples would have another place if the answer is not what it
-	// is taken for: those of the smaller side.
+	// Samples is the number of samples that another answer would move: those of the smaller
+	// side.
 	Samples int `json:"samples"`
-	// Value is Samples times the entropy of Yes in bits. Questions are in its order.
+	// Value is Samples times the entropy of Yes in bits.
 	Value float64 `json:"value"`
 }
 
-// Suggest says where the clustering is least sure of itself: at most top merges, splits
-// and questions, where 0 stands for DefaultTop. It goes twice over the links for the
-// clusters, and up to 200 times over those within clusters for the splits. It is an error
-// if top is negative, or if ctx is done.
+// Suggest lists where the clustering is least certain: at most top merges, splits and
+// questions each. 0 stands for DefaultTop. It goes through the links twice for the clusters,
+// and through those within clusters up to 200 times for the splits. It is an error if top
+// is negative, or if ctx is done.
 func (x *Explainer) Suggest(ctx context.Context, top int) (*Suggestions, error) {
 	switch {
 	case top < 0:
@@ -125,14 +122,14 @@ func (x *Explainer) Suggest(ctx context.Context, top int) (*Suggestions, error) 
 		return nil, err
 	}
 	out := &Suggestions{Merges: []Merge{}, Splits: []Split{}}
-	for _, p := range f.likelyOne() {
+	for _, p := range f.topMerges() {
 		merge, err := f.merge(p)
 		if err != nil {
 			return nil, err
 		}
 		out.Merges = append(out.Merges, merge)
 	}
-	for _, p := range f.likelyTwo() {
+	for _, p := range f.topSplits() {
 		split, err := f.split(p)
 		if err != nil {
 			return nil, err
@@ -156,12 +153,12 @@ type finder struct {
 	members  [][]int32 // cluster -> samples
 	degree   []float64 // sample -> sum of its link probabilities
 	all      float64   // the sum of these
-	merges   []two
-	splits   []two
+	merges   []couple
+	splits   []couple
 }
 
-// two are clusters, or halves of one, and their pull.
-type two struct {
+// couple is two clusters, or the halves of one, and their pull.
+type couple struct {
 	a, b int
 	pull float64
 }
@@ -192,8 +189,8 @@ func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
 	}
 	for a, x := range f.clusters {
 		for _, other := range x.Merges {
-			if other.Cluster > a && !f.barred(a, other.Cluster) {
-				f.merges = append(f.merges, two{a, other.Cluster, other.Pull})
+			if other.Cluster > a && !f.keptApart(a, other.Cluster) {
+				f.merges = append(f.merges, couple{a, other.Cluster, other.Pull})
 			}
 		}
 	}
@@ -204,16 +201,16 @@ func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
 			if at >= 0 {
 				pull = x.Merges[at].Pull
 			}
-			if !f.bound(c) {
-				f.splits = append(f.splits, two{2 * c, 2*c + 1, pull})
+			if !f.keptTogether(c) {
+				f.splits = append(f.splits, couple{2 * c, 2*c + 1, pull})
 			}
 		}
 	}
 	return f, nil
 }
 
-// barred reports whether constraints keep two clusters apart.
-func (f *finder) barred(a, b int) bool {
+// keptApart reports whether constraints keep two clusters apart.
+func (f *finder) keptApart(a, b int) bool {
 	if f.resolved == nil {
 		return false
 	}
@@ -228,15 +225,15 @@ func (f *finder) barred(a, b int) bool {
 	})
 }
 
-// bound reports whether constraints hold the halves of a cluster together.
-func (f *finder) bound(c int) bool {
+// keptTogether reports whether constraints keep the halves of a cluster together.
+func (f *finder) keptTogether(c int) bool {
 	return f.resolved != nil && slices.ContainsFunc(f.members[c], func(i int32) bool {
 		return f.half[i] != f.half[f.resolved.Component[i]]
 	})
 }
 
-// packed numbers clusters by their place among those that have a sample, as profile wants
-// them, and returns which number every place stands for.
+// packed numbers the clusters that have samples from 0, in their order, as Describe needs
+// them, and returns the old number of each.
 func packed(labels []int) (places, number []int) {
 	number = slices.Clone(labels)
 	slices.Sort(number)
@@ -269,30 +266,30 @@ func (f *finder) describeHalves(describe func(labels []int) ([]Cluster, error)) 
 	return out, nil
 }
 
-// likelyOne returns the pairs of clusters of the largest pull.
-func (f *finder) likelyOne() []two {
-	list := slices.DeleteFunc(slices.Clone(f.merges), func(p two) bool {
+// topMerges returns the pairs of clusters with the largest pull.
+func (f *finder) topMerges() []couple {
+	list := slices.DeleteFunc(slices.Clone(f.merges), func(p couple) bool {
 		return min(f.clusters[p.a].Size, f.clusters[p.b].Size) < smallest
 	})
-	slices.SortFunc(list, func(p, q two) int { return cmp.Or(cmp.Compare(q.pull, p.pull), p.a-q.a, p.b-q.b) })
+	slices.SortFunc(list, func(p, q couple) int { return cmp.Or(cmp.Compare(q.pull, p.pull), p.a-q.a, p.b-q.b) })
 	return list[:min(f.top, len(list))]
 }
 
-// likelyTwo returns the halves of the least pull.
-func (f *finder) likelyTwo() []two {
+// topSplits returns the halves with the least pull.
+func (f *finder) topSplits() []couple {
 	list := slices.Clone(f.splits)
-	slices.SortFunc(list, func(p, q two) int { return cmp.Or(cmp.Compare(p.pull, q.pull), p.a-q.a) })
+	slices.SortFunc(list, func(p, q couple) int { return cmp.Or(cmp.Compare(p.pull, q.pull), p.a-q.a) })
 	return list[:min(f.top, len(list))]
 }
 
-func (f *finder) merge(p two) (Merge, error) {
+func (f *finder) merge(p couple) (Merge, error) {
 	out := Merge{A: f.side(f.clusters, p.a), B: f.side(f.clusters, p.b), Pull: p.pull}
 	var err error
 	out.Evidence, err = f.between(f.members[p.a], f.members[p.b], func(i int32) bool { return f.labels[i] == p.b })
 	return out, err
 }
 
-func (f *finder) split(p two) (Split, error) {
+func (f *finder) split(p couple) (Split, error) {
 	c := p.a / 2
 	out := Split{Cluster: f.number[c], Size: f.clusters[c].Size, Pull: p.pull}
 	out.Halves = [2]Side{f.side(f.halves, p.a), f.side(f.halves, p.b)}
@@ -313,14 +310,13 @@ func (f *finder) side(of []Cluster, c int) Side {
 	return Side{central.Cluster, of[c].Size, central}
 }
 
-// asked bounds the links whose views are asked, and listed the links that are named.
+// asked bounds the links that views are compared for, and listed those that are listed.
 const (
 	asked  = 200
 	listed = 5
 )
 
-// between gathers what there is between the samples a and b, of which inB knows the
-// latter.
+// between describes the links between samples a and b; inB reports whether a sample is in b.
 func (f *finder) between(a, b []int32, inB func(i int32) bool) (Evidence, error) {
 	type link struct {
 		a, b   int32
@@ -364,8 +360,8 @@ func (f *finder) mass(samples []int32) float64 {
 	return sum
 }
 
-// open is a question before its samples are named.
-type open struct {
+// openQuestion is a question whose samples have only numbers.
+type openQuestion struct {
 	about   Topic
 	a, b    int
 	yes     float64
@@ -375,10 +371,10 @@ type open struct {
 
 // questions returns those of the largest value.
 func (f *finder) questions() []Question {
-	var all []open
+	var all []openQuestion
 	add := func(about Topic, a, b int, yes float64, samples int) {
 		if value := float64(samples) * entropy(yes); value > 0 {
-			all = append(all, open{about, a, b, yes, samples, value})
+			all = append(all, openQuestion{about, a, b, yes, samples, value})
 		}
 	}
 	for _, p := range f.merges {
@@ -394,12 +390,12 @@ func (f *finder) questions() []Question {
 		central := f.clusters[l].Central[0]
 		f.worth.LinksOf(links, i)
 		s := links.Standing(f.m.Labels[i])
-		// Where a whole cluster belongs is what merges ask.
+		// A central sample stands for its cluster, which merges ask about.
 		if central != i && s.Next > 0 {
 			add(AboutSample, i, central, s.Own/(s.Own+s.Next), 1)
 		}
 	}
-	slices.SortFunc(all, func(p, q open) int {
+	slices.SortFunc(all, func(p, q openQuestion) int {
 		return cmp.Or(cmp.Compare(q.value, p.value), p.a-q.a, p.b-q.b)
 	})
 	out := []Question{}
@@ -409,7 +405,7 @@ func (f *finder) questions() []Question {
 		if len(out) == f.top {
 			break
 		}
-		if !seen[pair] && f.given.Of(q.a, q.b) == "" {
+		if !seen[pair] && f.constraints.Of(q.a, q.b) == "" {
 			seen[pair] = true
 			out = append(out, Question{f.ref(q.a), f.ref(q.b), q.about, q.yes, q.samples, q.value})
 		}
@@ -417,7 +413,7 @@ func (f *finder) questions() []Question {
 	return out
 }
 
-// entropy returns that of a yes of probability p, in bits.
+// entropy returns the entropy of an answer that is yes with probability p, in bits.
 func entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0

@@ -148,7 +148,7 @@ func pairText(p *explain.Pair) string {
 	} else {
 		t.line("sample %s is in cluster %d, sample %s in cluster %d", a, p.A.Cluster, b, p.B.Cluster)
 	}
-	switch p.Known {
+	switch p.Constraint {
 	case constraint.MustLink:
 		t.line("a constraint: they must be together, whatever the views say")
 	case constraint.CannotLink:
@@ -232,7 +232,7 @@ func figure(format string, x *float64) string {
 func pathText(p *explain.Pair) string {
 	round := "no other sample links the two"
 	if p.Path.Via != nil {
-		round = fmt.Sprintf("the best path, through %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Round)
+		round = fmt.Sprintf("the best path, through %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Product)
 	}
 	switch {
 	case !p.Path.Kept:
