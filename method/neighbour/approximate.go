@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	checked   = 256   // rows whose exact neighbours are found to estimate the recall
+	checked   = 256   // random rows whose exact neighbours are found, to estimate the recall
 	margin    = 0.003 // by which the cells alone should exceed the recall wanted
 	shortfall = 0.012 // by which they may miss it where a pass makes up for it
 	widenings = 2     // before the search is exact
@@ -19,8 +19,8 @@ const (
 	minRows   = 2000  // that are worth the bother
 )
 
-// approximates says whether to search n rows approximately for k neighbours each. Few rows make no cells, and
-// long lists take most of the rows in any case.
+// approximates says whether n rows are searched approximately for k neighbours each. Few
+// rows make no cells, and long lists need most of the rows in any case.
 func (s Settings) approximates(n, k int) bool {
 	switch s.Method {
 	case Exact:
@@ -31,9 +31,9 @@ func (s Settings) approximates(n, k int) bool {
 	return n >= autoRows && n/300 >= k
 }
 
-// autoRows is how many rows Auto searches approximately. On samples of classes that
-// overlap and differ in size (package synth, imbalance 0.7, noise 0.5), the exact search
-// took so many times as long, on two cores:
+// autoRows is the number of rows from which on Auto searches approximately. On classes that
+// overlap and differ in size (package synth, imbalance 0.7, noise 0.5), an exact search takes
+// this many times as long as an approximate one, on two cores:
 //
 //	rows       10,000  20,000  30,000  60,000
 //	128, 20       1.3     1.4     2.1     3.7
@@ -42,21 +42,25 @@ func (s Settings) approximates(n, k int) bool {
 //	256, 80       0.9     1.4     1.6     3.0
 //	dimensions, neighbours
 //
-// Where the data has no parts, an approximate search is given up after a tenth of the
-// time of an exact one or less, and below so many rows that one takes a second at most.
+// On data without clusters, an approximate search gives up within a tenth of the time of an
+// exact one. With fewer rows an exact search takes a second at most.
 const autoRows = 30_000
 
-// cellCount is how many cells suit n rows: with fewer, more pairs are compared, with
-// more, it takes longer to find the cells of a row. Between 2 and 5 times the root, the
-// time of the whole differs by a tenth.
+// cellCount returns the number of cells for n rows. With fewer cells more pairs are compared;
+// with more it takes longer to find the nearest cells of a row. Between 2 and 5 times the
+// root, the time of the search differs by a tenth.
 func cellCount(n int) int { return int(3 * math.Sqrt(float64(n))) }
 
-// approximate puts the rows into cells by k-means, narrowed where they can be, and
-// compares every row with those of the cells that it is nearest to (an inverted file): of
-// as many cells as hold the neighbours of some random rows, whose exact neighbours are
-// known. The best are ranked by the space's own similarities. Where the recall
-// is still low, it goes on to the neighbours of the neighbours, then to more cells,
-// and where all that would take as long, to an exact search.
+// approximate searches an inverted file. It
+//
+//   - finds the exact neighbours of some random rows,
+//   - projects the rows onto few axes where that keeps these neighbours,
+//   - puts the rows into cells by k-means,
+//   - compares every row with the rows of the nearest cells, as many as the random rows
+//     need, and ranks the best by the space's own similarities.
+//
+// While the recall on the random rows is too low, it goes on to neighbours of neighbours,
+// then doubles the probes, and at last searches exactly.
 func (f *finder) approximate() error {
 	n := f.rows.count()
 	random := rand.New(rand.NewPCG(f.seed, searchStream))
@@ -106,8 +110,8 @@ func (f *finder) approximate() error {
 	return f.exact()
 }
 
-// improve makes passes over the neighbours of neighbours while the recall is low and
-// each pass brings at least what is then left to gain.
+// improve makes passes over the neighbours of neighbours, until the recall suffices or a pass
+// gained less than is still missing.
 func (f *finder) improve(t *truth) error {
 	report := &f.lists.Search
 	report.Recall, report.Passes = f.recall(t), 0
@@ -122,7 +126,7 @@ func (f *finder) improve(t *truth) error {
 	return nil
 }
 
-// searchStream tells the random numbers of a search from those of other stages.
+// searchStream separates the random numbers of a search from those of other stages.
 const searchStream = 3
 
 func (f *finder) target() float64 {
@@ -132,8 +136,8 @@ func (f *finder) target() float64 {
 	return f.settings.Recall
 }
 
-// truth holds the exact neighbours of some random rows: k samples each, and the
-// similarity of the last one.
+// truth holds the exact neighbours of some random rows: k samples each, and the similarity of
+// the k-th one.
 type truth struct {
 	rows       []int32
 	neighbours []int32
@@ -155,11 +159,11 @@ func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
 	return t, err
 }
 
-// probesFor returns how many of their nearest cells rows have to ask so that the share of
-// their neighbours is found that is wanted, or nearly so where a pass over the neighbours
-// of neighbours costs less than the rest. It goes by rows whose neighbours are known, and
-// returns 0 probes where the cells are so many that an exact search takes no longer. lost
-// is the share of the neighbours that are not found in any case.
+// probesFor returns how many of its nearest cells a row has to probe to reach the recall
+// wanted, estimated on the rows of t. Where a pass over the neighbours of neighbours costs
+// less than the last of these probes, it returns fewer, and pass is true. It returns 0 probes
+// where an exact search takes no longer. lost is the share of neighbours that the projection
+// loses.
 func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, pass bool, err error) {
 	most := centres.count() / 8
 	others := make([]int32, len(t.neighbours))
@@ -174,15 +178,15 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 	if err != nil {
 		return 0, false, err
 	}
-	found := make([]int, most) // pairs that meet when so many cells, less one, are asked
+	found := make([]int, most) // by probes less one: pairs that are then first compared
 	for e := range others {
 		near, back := from[e/f.k*most:][:most], to[e*most:][:most]
-		forth, home := slices.Index(near, back[0]), slices.Index(back, near[0])
-		if forth < 0 || home >= 0 && home < forth {
-			forth = home
+		forward, backward := slices.Index(near, back[0]), slices.Index(back, near[0])
+		if forward < 0 || backward >= 0 && backward < forward {
+			forward = backward
 		}
-		if forth >= 0 {
-			found[forth]++
+		if forward >= 0 {
+			found[forward]++
 		}
 	}
 	total := float64(len(others))
@@ -197,7 +201,7 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 	return enough, pass, nil
 }
 
-// some returns some of the coarse rows.
+// subset returns the given ones of the reduced rows.
 func (f *finder) subset(rows []int32) block {
 	some := block{data: f.reduced.data, dims: f.reduced.dims, id: rows}
 	for _, r := range rows {
@@ -206,8 +210,8 @@ func (f *finder) subset(rows []int32) block {
 	return some
 }
 
-// firstReaching returns how many of the first counts have at least the sum wanted, or more than
-// there are.
+// firstReaching returns the number of leading counts whose sum reaches wanted, or
+// len(counts)+1 where all together do not.
 func firstReaching(counts []int, wanted float64) int {
 	sum := 0.0
 	for n, c := range counts {
@@ -218,14 +222,14 @@ func firstReaching(counts []int, wanted float64) int {
 	return len(counts) + 1
 }
 
-// share is about what part of the time of a comparison of rows one of coarse rows takes.
+// costShare estimates the time to compare two reduced rows, as a share of that for two rows.
 func (f *finder) costShare() float64 {
-	const fixed = 80 // dimensions that take as long as what comes once for each pair
+	const fixed = 80 // dimensions that take as long as the fixed work per pair
 	return float64(f.reduced.dims+fixed) / float64(f.rows.dims+fixed)
 }
 
-// all compares some rows with all others, as from has them, and hands the neighbours of
-// rows[t], best first and numbered as samples, to take.
+// exactFor compares the given rows of from with all of from. It calls take with the neighbours
+// of rows[t], best first, as samples.
 func (f *finder) exactFor(from block, rows []int32, take func(t int, best []rank.Key)) error {
 	n := f.rows.count()
 	const most = 2048
@@ -258,8 +262,8 @@ func (f *finder) exactFor(from block, rows []int32, take func(t int, best []rank
 	return f.ctx.Err()
 }
 
-// recall returns the share of the true neighbours that the lists hold. What
-// is at least as alike as the last true neighbour is one.
+// recall returns the share of the true neighbours that the lists hold. A sample at least as
+// alike as the k-th true neighbour counts as true.
 func (f *finder) recall(t *truth) float64 {
 	found := 0
 	similarities := make([]float32, f.k)
@@ -275,9 +279,9 @@ func (f *finder) recall(t *truth) float64 {
 	return float64(found) / float64(len(t.neighbours))
 }
 
-// probe fills the lists with the best neighbours of every row in the cells that it is
-// nearest to, and among the rows that are near its own cell. It gives up, and reports
-// false, where that is no cheaper than to compare all pairs.
+// probe fills the lists with the best neighbours of every row among the rows of the cells
+// that it probes, and the rows that probe its own cell. It gives up, and returns false, where
+// comparing all pairs is no more expensive.
 func (f *finder) probe(centres block, probes int) (bool, error) {
 	n := f.rows.count()
 	if 4*probes > centres.count() {
@@ -311,8 +315,8 @@ func (f *finder) probe(centres block, probes int) (bool, error) {
 	return true, f.exactFor(f.rows, short, func(t int, best []rank.Key) { f.setList(int(short[t]), best) })
 }
 
-// foreseeProbe tells the meter what is ahead when the cells are known, if one round of
-// probes does, and a pass after it.
+// foreseeProbe tells the meter the work ahead once the cells are known: one round of probes,
+// and perhaps a pass after it.
 func (f *finder) foreseeProbe(cells, probes int, pass bool) {
 	n := float64(f.rows.count())
 	work := probeWork(n, float64(f.k), float64(cells), float64(probes), f.costShare())
@@ -322,7 +326,7 @@ func (f *finder) foreseeProbe(cells, probes int, pass bool) {
 	f.meter.expect(work)
 }
 
-// passPairs is how many pairs a pass compares per row at most.
+// passPairs bounds the pairs per row that a pass compares.
 func (f *finder) passPairs() float64 {
 	s := float64(min(followed, f.k))
 	return 2 * s * (2*s + 1)

@@ -17,8 +17,8 @@ const (
 	assignBlock = 2048
 )
 
-// geometry is the sum that cells are formed by: their centres are means, which suit
-// angles and Euclidean distances; under L1 and L3 they serve as well.
+// cellSum is the sum by which rows are put into cells. Centres are means, which suit angles
+// and Euclidean distances, and serve for L1 and L3 as well.
 func (f *finder) cellSum() kernel.Sum {
 	if f.space.Metric() == similarity.Cosine {
 		return kernel.Dot
@@ -26,8 +26,8 @@ func (f *finder) cellSum() kernel.Sum {
 	return kernel.Square
 }
 
-// centres finds the centres of count cells by k-means on a sample of the rows. What
-// they are depends on the seed, not on the threads.
+// centres finds the centres of count cells by k-means on a sample of the rows. They depend on
+// the seed, not on the threads.
 func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 	order := random.Perm(f.rows.count())
 	order = order[:min(len(order), rowsPerCell*count)]
@@ -66,8 +66,8 @@ func (f *finder) centres(count int, random *rand.Rand) (block, error) {
 	return centres, nil
 }
 
-// mean sets centre to the mean of the chosen rows that members lists, of unit length
-// under Cosine, or to row spare where there are none or they cancel out.
+// mean sets centre to the mean of the given members of chosen, of unit length under Cosine. It
+// takes row spare where there are no members or they cancel out.
 func (f *finder) mean(centre []float32, chosen block, members []int32, spare int) {
 	clear(centre)
 	for _, t := range members {
@@ -92,7 +92,7 @@ func (f *finder) mean(centre []float32, chosen block, members []int32, spare int
 	}
 }
 
-// nearest returns the most alike centres of every row, keep for each, best first.
+// nearest returns for every row its keep nearest centres, best first.
 func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
 	n := rows.count()
 	done := f.meter.stage(float64(n)*float64(centres.count()), placing*f.costShare())
@@ -122,9 +122,9 @@ func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
 	return cells, err
 }
 
-// group sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item
-// items[t] is in each cell of cells[items[t]*per:][:per]; within a cell the items keep
-// their order. Every thread goes through all items, for cells of its own.
+// groupByCell sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item
+// items[t] is in each cell of cells[items[t]*per:][:per]. Within a cell, items keep their
+// order. Every thread goes through all items and takes those of its own cells.
 func (f *finder) groupByCell(cells []int32, count int, items []int32, per int) (start []int, order []int32, err error) {
 	start, order = make([]int, count+1), make([]int32, len(cells))
 	err = parallel.Ranges(f.ctx, f.threads, count, func(lo, hi int) {
@@ -154,7 +154,7 @@ func (f *finder) groupByCell(cells []int32, count int, items []int32, per int) (
 	return start, order, err
 }
 
-// numbers returns 0, 1, 2... n-1.
+// numbers returns 0, 1, ... n-1.
 func numbers(n int) []int32 {
 	s := make([]int32, n)
 	for i := range s {

@@ -10,9 +10,8 @@ import (
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
-// finder is a search under way. Its rows are the samples that have the view, by
-// turns: row r is that of sample space.Sample(r), so that rows are numbered in the
-// order of their samples.
+// finder is a search in progress. Row r is that of the r-th sample that has the view, so
+// that rows are numbered in the order of their samples.
 type finder struct {
 	ctx      context.Context
 	space    *similarity.Space
@@ -23,15 +22,15 @@ type finder struct {
 
 	kernel    *kernel.Kernel
 	sum       kernel.Sum
-	rows      block     // every row, as a candidate and as a place of a topK
-	reduced   block     // the same rows, perhaps narrowed, as they are put into cells and compared there
-	axes      []float32 // the axes that they are narrowed to; nil where they are not
+	rows      block     // all rows
+	reduced   block     // the rows that cells hold: projected onto axes, or rows itself
+	axes      []float32 // the axes of the projection, nil where there is none
 	k         int
 	lists     *Lists
 	perThread []scratch
 }
 
-// scratch is one thread's scratch space.
+// scratch is one thread's memory.
 type scratch struct {
 	product      *product
 	part         partScratch
@@ -66,7 +65,7 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 	return f
 }
 
-// sums says what the tiles of a metric sum up.
+// sums holds what the tiles add up for each metric.
 var sums = [...]kernel.Sum{
 	similarity.Cosine: kernel.Dot, similarity.L1: kernel.Absolute, similarity.L2: kernel.Square, similarity.L3: kernel.Cube,
 }
@@ -78,7 +77,7 @@ func (f *finder) search() error {
 	return f.exact()
 }
 
-// scratch returns the scratch space of a worker.
+// scratch returns the memory of a worker.
 func (f *finder) scratch(worker int) *scratch {
 	l := &f.perThread[worker]
 	if l.product == nil {
@@ -87,15 +86,15 @@ func (f *finder) scratch(worker int) *scratch {
 	return l
 }
 
-// newTopK makes a topK for some of the rows that keeps k candidates and some more, and
-// has room for so many beside these.
+// newTopK returns room for the best k + more candidates of each of some rows, in buffers that
+// hold beside more.
 func (f *finder) newTopK(rows, more, beside int) *topK {
 	others := f.rows.count() - 1
 	return newTopK(rows, min(f.k+more, others), f.k+more+beside, others)
 }
 
-// spare is how many more candidates are kept where k of them are chosen by similarities
-// that come from other sums.
+// extra is the number of candidates kept beyond k, because the best k are chosen by the
+// space's own similarities, which round differently.
 func (f *finder) extra() int { return f.k/8 + 4 }
 
 // exact compares every row with every later one, block by block.
@@ -126,14 +125,14 @@ func (f *finder) exact() error {
 	return err
 }
 
-// side returns how many rows a block of the exact search has: a strip, or fewer
-// where there would be too few blocks to keep the threads busy to the end.
+// blockRows returns the number of rows in a block of the exact search: a strip, or fewer
+// where there would be too few blocks to keep all threads busy.
 func (f *finder) blockRows(n int) int {
 	busy := 4 * int(math.Ceil(math.Sqrt(float64(f.threads))))
 	return min(strip(f.space.Dims), max(minStrip/2, n/busy))
 }
 
-// blockPair counts the places (i, j), i <= j, of a bothWays, column by column.
+// blockPair returns the task-th pair of blocks (i, j), i <= j, column by column.
 func blockPair(task int) (i, j int) {
 	j = int((math.Sqrt(8*float64(task)+1) - 1) / 2)
 	for j*(j+1)/2 > task {
@@ -145,7 +144,7 @@ func blockPair(task int) (i, j int) {
 	return task - j*(j+1)/2, j
 }
 
-// take fills the lists from a topK.
+// fillLists fills all lists from the candidates.
 func (f *finder) fillLists(from *topK) error {
 	n := f.rows.count()
 	done := f.meter.stage(float64(n*f.k), ranking)
@@ -157,8 +156,8 @@ func (f *finder) fillLists(from *topK) error {
 	})
 }
 
-// rank returns the best k of candidates of row r by the space's own similarities,
-// best first. The numbers of candidates are rows, those of the result are samples.
+// rerank returns the best k candidates of row r by the space's own similarities, best first.
+// Candidates are numbered as rows, the result as samples.
 func (f *finder) rerank(l *scratch, r int, candidates []rank.Key) []rank.Key {
 	l.index, l.keys = l.index[:0], l.keys[:0]
 	for _, c := range candidates {
@@ -177,7 +176,7 @@ func (f *finder) compare(l *scratch, i int) {
 	}
 }
 
-// write makes keys, whose numbers are samples, the list of row r.
+// setList makes keys, numbered as samples, the list of row r.
 func (f *finder) setList(r int, keys []rank.Key) {
 	at := f.lists.Offsets[f.space.Sample(r)]
 	for t, k := range keys {

@@ -12,8 +12,8 @@ import (
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
-// Index finds the samples of a space that are nearest to rows that are not in it. It may
-// be searched by several goroutines at a time.
+// Index finds, for rows that are not in a space, the nearest samples of it. Several
+// goroutines may search it at a time.
 type Index struct {
 	made    finder
 	cells   *cells
@@ -23,7 +23,7 @@ type Index struct {
 }
 
 // Found holds the neighbours of rows, most alike first and, among equals, the lower number
-// first: those of row i are
+// first. Those of row i are
 //
 //	Index[Offsets[i]:Offsets[i+1]], with Similarity at the same places.
 //
@@ -32,29 +32,28 @@ type Found struct {
 	Offsets    []int
 	Index      []int32
 	Similarity []float32
-	// Order lists the rows that are there so that those follow each other that have
-	// neighbours in common: what is done with them is done faster in this order.
+	// Order lists the rows that are present, such that rows with common neighbours follow
+	// each other. Working through them in this order uses the caches best.
 	Order []int32
 }
 
-// Of returns the neighbours of row i, most alike first, and how alike they are.
+// Of returns the neighbours of row i, most alike first, and their similarities.
 func (f *Found) Of(i int) (index []int32, similarity []float32) {
 	lo, hi := f.Offsets[i], f.Offsets[i+1]
 	return f.Index[lo:hi], f.Similarity[lo:hi]
 }
 
-// minIndexed is how many rows make up for the time that it takes to put them into cells.
+// minIndexed is the number of rows from which on cells save more time than they take.
 const minIndexed = 10_000
 
-// NewIndex prepares the search among the samples of a space for k neighbours, or as many as
-// there are other samples. Rows are packed once and, where there are
-// 10,000 or more and they lie in parts, put into cells, of which a row is then compared
-// with as many as Settings.Recall takes: Report tells what share of the true neighbours
-// samples of the space found. Exact compares with all rows in any case.
+// NewIndex prepares the search among the samples of a space for k neighbours, or all others
+// where there are fewer. The rows are packed once. 10,000 or more rows are put into cells
+// where they form clusters, and a new row is compared with as many cells as Settings.Recall
+// takes. Method Exact compares with all rows in any case.
 //
-// It takes as much memory as the rows once more, or less where they can be narrowed.
-// threads of 0 or less stands for all usable processors; the index is the same for any
-// number. The only errors are those of Settings.Resolve and the context's own.
+// It takes as much memory as the rows again, or less where they are projected. threads of 0
+// or less stands for all usable processors; the index is the same for any number. The only
+// errors are those of Settings.Resolve and the context's own.
 func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int) (*Index, error) {
 	if err := settings.Resolve(); err != nil {
 		return nil, err
@@ -77,18 +76,18 @@ func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, sett
 	return x, err
 }
 
-// Report tells how neighbours are found, and what share of the true ones.
+// Report tells how neighbours are found, and the recall on samples of the space.
 func (x *Index) Report() Report { return x.report }
 
-// singleCell has every row compared with all.
+// singleCell returns one cell of all rows.
 func (f *finder) singleCell() (*cells, error) {
 	n := f.rows.count()
 	c := &cells{start: []int{0, n}, rows: f.rows}
 	return c, f.pack(c)
 }
 
-// divide puts the rows into cells, and finds out how many of them a row has to be compared
-// with; there are none afterwards where that would be most of them.
+// buildCells puts the rows into cells and finds the number of probes. It leaves x.cells nil
+// where a row would have to probe most of them.
 func (x *Index) buildCells() error {
 	f := &x.made
 	n := f.rows.count()
@@ -100,7 +99,7 @@ func (x *Index) buildCells() error {
 	}
 	lost := 0.0
 	for _, share := range []float64{kept, 0.9995, 0.99995} {
-		// Neighbours that are nearly as far as others take more axes to be told.
+		// Neighbours hardly nearer than other samples take more axes to tell apart.
 		if f.reduced, lost, err = f.reduce(t, random, share); err != nil {
 			return err
 		}
@@ -127,8 +126,8 @@ func (x *Index) buildCells() error {
 	return x.tuneProbes(t)
 }
 
-// settle finds out how few probes reach the recall wanted, from those foreseen on; there
-// are no cells afterwards where none do.
+// tuneProbes finds about the least number of probes that reaches the recall wanted, starting
+// with the estimate. It sets x.cells to nil where none does.
 func (x *Index) tuneProbes(t *truth) error {
 	for most := x.centres.count() / 3; ; x.probes *= 2 {
 		if x.probes > most {
@@ -157,8 +156,7 @@ func (x *Index) tuneProbes(t *truth) error {
 	return nil
 }
 
-// probesForNew returns how many cells rows that are in none have to ask, by rows whose
-// neighbours are known.
+// probesForNew is probesFor for rows that are in no cell themselves.
 func (f *finder) probesForNew(t *truth, centres block, lost float64) (int, error) {
 	most := centres.count() / 3
 	others := make([]int32, len(t.neighbours))
@@ -169,12 +167,12 @@ func (f *finder) probesForNew(t *truth, centres block, lost float64) (int, error
 	if err != nil {
 		return 0, err
 	}
-	home, err := f.nearest(f.subset(others), centres, 1)
+	own, err := f.nearest(f.subset(others), centres, 1)
 	if err != nil {
 		return 0, err
 	}
 	found := make([]int, most)
-	for e, cell := range home {
+	for e, cell := range own {
 		if at := slices.Index(from[e/f.k*most:][:most], cell); at >= 0 {
 			found[at]++
 		}
@@ -182,7 +180,7 @@ func (f *finder) probesForNew(t *truth, centres block, lost float64) (int, error
 	return firstReaching(found, (f.target()+margin+lost)*float64(len(others))), nil
 }
 
-// check measures the recall on rows whose neighbours are known.
+// measureRecall measures the recall on the rows of t.
 func (x *Index) measureRecall(t *truth) error {
 	f := &x.made
 	rows := block{data: f.rows.data, dims: f.rows.dims}
@@ -209,8 +207,8 @@ func (x *Index) measureRecall(t *truth) error {
 	return nil
 }
 
-// empty makes room for the neighbours of rows, of which only those are there that has
-// says, or all where it is nil.
+// newFound makes room for the neighbours of the rows for which has is true, or of all where
+// it is nil.
 func (x *Index) newFound(rows int, has func(i int) bool) *Found {
 	found := &Found{Offsets: make([]int, rows+1)}
 	for i := range rows {
@@ -223,10 +221,11 @@ func (x *Index) newFound(rows int, has func(i int) bool) *Found {
 	return found
 }
 
-// Search finds the nearest samples of every row. self, if not nil, holds for every row the
-// sample that it is itself, which is not its own neighbour, or -1. What is found for a row
-// depends neither on threads nor on the other rows. progress, if not nil, is called with
-// the number of rows done. The only error is the context's own.
+// Search finds the nearest samples of every row. Where a row is itself a sample of the space,
+// self gives that sample, which is not its own neighbour; -1 stands for none, and a nil self
+// for none at all. The neighbours of a row depend neither on threads nor on the other rows.
+// progress, if not nil, is called with the number of rows done. The only error is the
+// context's own.
 func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32, threads int, progress func(done int)) (*Found, error) {
 	f := x.made
 	found := x.newFound(q.Samples, q.Has)
@@ -253,8 +252,7 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 		from, ids = append(from, int32(i)), append(ids, id)
 	}
 	compare := func(dst []float32, r int, others []int32) { q.Similarities(dst, int(from[r]), others) }
-	// Rows that are absent have no place in what is found, so that those present follow
-	// one another there.
+	// Absent rows take no room in found, so those present are consecutive there.
 	err := x.search(&f, rows, ids, compare, found, parallel.Counter(progress))
 	for t, r := range found.Order {
 		found.Order[t] = from[r]
@@ -262,12 +260,12 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 	return found, err
 }
 
-// rowsAtATime is how many rows are compared with cells at a time.
+// rowsAtATime is the number of rows that are compared with cells together.
 const rowsAtATime = 512
 
-// search fills found, in which the rows follow one another. ids holds the numbers of those
-// that are among the index's own rows, and -1 for others; compare tells the similarities
-// of a row with samples.
+// search fills found for rows that are all present. ids holds the numbers of those among the
+// index's own rows, and -1 for others. compare measures the similarities of a row with
+// samples.
 func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []float32, r int, others []int32), found *Found, tick func(int)) error {
 	n := rows.count()
 	if n == 0 {
@@ -286,7 +284,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 			return err
 		}
 	}
-	// Rows of one cell ask the same others, and have the same neighbours.
+	// Rows of one cell probe the same cells, and have neighbours in common.
 	order := numbers(n)
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
@@ -319,7 +317,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 	})
 }
 
-// record ranks candidates of a row by the space's own similarities, and keeps the best.
+// rerankQuery is rerank for a row that compare measures, and stores the result in found.
 func (f *finder) rerankQuery(l *scratch, found *Found, r int, candidates []rank.Key, compare func(dst []float32, r int, others []int32)) {
 	l.index, l.keys = l.index[:0], l.keys[:0]
 	for _, c := range candidates {
@@ -335,31 +333,31 @@ func (f *finder) rerankQuery(l *scratch, found *Found, r int, candidates []rank.
 	}
 }
 
-// indexScratch is one thread's memory for rows that visit cells.
+// indexScratch is one thread's memory for rows that probe cells.
 type indexScratch struct {
 	best  *topK
-	asked []uint64 // cell and place, for every row and cell
-	cells []span   // of asked
+	pairs []uint64 // cell and place of the row, for every row and cell that it probes
+	cells []span   // of pairs
 	some  block
-	short []int32 // rows that have met fewer others than they need
+	short []int32 // rows with fewer than k candidates
 }
 
-// span is a part of a list that is about one cell.
+// span is the range of a list that is about one cell.
 type span struct{ cell, lo, hi int }
 
-// visit compares some rows with the cells that they ask, those first that most ask.
+// probe compares some rows with the cells that they probe, the cells of most rows first.
 func (x *Index) probe(f *finder, l *scratch, v *indexScratch, rows block, near, ids, some []int32) {
 	v.best.reset(len(some))
-	v.asked, v.cells = v.asked[:0], v.cells[:0]
+	v.pairs, v.cells = v.pairs[:0], v.cells[:0]
 	for t, r := range some {
 		for _, cell := range near[int(r)*x.probes:][:x.probes] {
-			v.asked = append(v.asked, uint64(cell)<<32|uint64(t))
+			v.pairs = append(v.pairs, uint64(cell)<<32|uint64(t))
 		}
 	}
-	slices.Sort(v.asked)
-	for lo := 0; lo < len(v.asked); {
-		hi, cell := lo, v.asked[lo]>>32
-		for hi < len(v.asked) && v.asked[hi]>>32 == cell {
+	slices.Sort(v.pairs)
+	for lo := 0; lo < len(v.pairs); {
+		hi, cell := lo, v.pairs[lo]>>32
+		for hi < len(v.pairs) && v.pairs[hi]>>32 == cell {
 			hi++
 		}
 		v.cells = append(v.cells, span{int(cell), lo, hi})
@@ -369,7 +367,7 @@ func (x *Index) probe(f *finder, l *scratch, v *indexScratch, rows block, near, 
 	for _, s := range v.cells {
 		v.some.data, v.some.dims = rows.data, rows.dims
 		v.some.index, v.some.id, v.some.row = v.some.index[:0], v.some.id[:0], v.some.row[:0]
-		for _, a := range v.asked[s.lo:s.hi] {
+		for _, a := range v.pairs[s.lo:s.hi] {
 			t := int32(uint32(a))
 			v.some.index, v.some.id, v.some.row = append(v.some.index, rows.index[some[t]]), append(v.some.id, ids[some[t]]), append(v.some.row, t)
 		}

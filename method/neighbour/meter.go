@@ -2,8 +2,8 @@ package neighbour
 
 import "sync"
 
-// meter turns the work of several stages into a number of rows that never falls.
-// Work is counted in pairs of rows compared by tiles, or what takes as long.
+// meter turns the work of several stages into a number of rows that never falls. The unit of
+// work is one pair of rows compared by tiles.
 type meter struct {
 	mu         sync.Mutex
 	rows       int
@@ -28,9 +28,9 @@ const (
 	ranking  = 40  // per entry of a list
 )
 
-// stage begins a stage of so many units of work of a weight, and returns a function
-// that counts units done, for any number of goroutines. A stage that was not foreseen
-// takes half of what is left.
+// stage begins a stage of the given number of units, each of the given weight. It returns a
+// function that counts units done, for any number of goroutines. A stage that was not
+// foreseen takes half of what is left.
 func (m *meter) stage(units, weight float64) func(done float64) {
 	work, share := units*weight, 0.5
 	if work <= m.left {
@@ -48,7 +48,7 @@ func (m *meter) stage(units, weight float64) func(done float64) {
 	}
 }
 
-// finish says that all is done.
+// finish reports all rows as done.
 func (m *meter) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,8 +10,7 @@ const (
 	Auto Method = iota
 	// Exact compares every sample with every other one.
 	Exact
-	// Approximate compares samples that lie in the same part of the space, and the
-	// neighbours of neighbours.
+	// Approximate compares samples of nearby cells, and the neighbours of neighbours.
 	Approximate
 )
 

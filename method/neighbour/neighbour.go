@@ -7,7 +7,7 @@
 // candidates arrive, nor on the threads.
 //
 //	exact         finder.go       blocks of rows with blocks of rows, each pair of blocks once
-//	approximate   narrow.go       the few axes that hold nearly all of the rows
+//	approximate   reduce.go       the few axes that hold nearly all of the rows
 //	              cells.go        cells around the centres of k-means, an inverted file
 //	              visit.go        every row with the members of the nearest cells
 //	              descent.go      every row with the neighbours of its neighbours
@@ -18,6 +18,8 @@
 // Both searches keep somewhat more than K candidates and rank these by the space's own
 // similarities, because tiles of rows round in another order. Lists hold no similarities:
 // these would take as much memory again, and are measured anew where they are needed.
+//
+// It follows the method and may change in any minor version.
 package neighbour
 
 import (
@@ -84,7 +86,7 @@ type Report struct {
 	Recall  float64
 	Checked int
 	// Cells is the number of cells that the rows were put into, 0 where no approximate
-	// search was seen. Probes is how many of them every row was compared with, and
+	// search was tried. Probes is how many of them every row was compared with, and
 	// Passes how often it was then compared with the neighbours of its neighbours; both
 	// are 0 where the search was exact in the end.
 	Cells, Probes, Passes int
@@ -93,31 +95,28 @@ type Report struct {
 	Widened int
 }
 
-// Search finds the k most alike others of every sample that has the view, or all others
-// where there are fewer. seed decides which rows an approximate search learns from and
-// checks.
+// Search finds the k nearest neighbours of every sample that has the view, or all others
+// where there are fewer. seed decides at random which rows an approximate search learns
+// from and measures its recall on.
 //
-// An exact search compares all pairs, each once, by sums over the dimensions in one
-// order. It keeps k and an eighth more for every sample, and ranks these by the space's
-// own similarities, whose sums run in another order. So the lists are those of
-// Space.Similarity, but for candidates about the last place whose sums differ by no
-// more than rounding. Equal rows have equal sums: of them, the lower numbers always win.
+// An exact search compares all pairs, each once. It keeps k candidates and an eighth more
+// per sample, and ranks them by Space.Similarity, whose sums run in another order. So the
+// lists are those of Space.Similarity, except that two candidates about the last place may
+// be exchanged where their sums differ by rounding alone. Of equal rows, the lower numbers
+// always come first.
 //
-// An approximate search compares every sample with those in the same part of the
-// space, along fewer axes where these hold nearly all of the rows, and ranks the best by
-// the space's own similarities. It estimates in every run what share of the true
-// neighbours it has found, and goes on, at last to an exact search, until that reaches
-// Settings.Recall. Fewer than 2000 samples, or than 8 k, are searched exactly in any case.
+// An approximate search compares every sample with those of nearby cells, projected onto few
+// axes where these hold nearly all of the rows. It ranks the best by Space.Similarity. Every
+// run estimates its recall, and goes on until that reaches Settings.Recall, at last with an
+// exact search. Fewer than 2000 samples, or than 8 k, are always searched exactly.
 //
-// Beside the rows, an exact search takes some 14 k + 160 bytes per sample that has the
-// view, of which the lists are 4 k; an approximate one takes 4 k + 100, 8 for each probe
-// and another copy of the rows, or what an exact one does where it ends as that. Either takes 5 MB per thread,
+// Settings.Footprint tells the memory beside the rows. On top of that come 5 MB per thread,
 // or 2 kB per dimension where that is more.
 //
-// threads of 0 or less stands for all usable processors; the result is the same for
-// any number. progress, if not nil, is called now and then, one call at a time, with
-// the share of the work that is done, as a number of samples of Space.Count. The only
-// errors are those of Settings.Resolve and the context's own.
+// threads of 0 or less stands for all usable processors; the result is the same for any
+// number. progress, if not nil, is called now and then, one call at a time, with the share
+// of the work that is done, as a number of samples of Space.Count. The only errors are those
+// of Settings.Resolve and the context's own.
 func Search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, error) {
 	if err := settings.Resolve(); err != nil {
 		return nil, err

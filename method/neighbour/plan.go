@@ -9,16 +9,15 @@ func (s Settings) Footprint(rows, dims, k int) int64 {
 	n, k64 := int64(rows), int64(k)
 	bytes := n * (14*k64 + 320) // most of it in the topK
 	if s.approximates(rows, k) {
-		// An exact search may be the end of it. Before, the rows are packed by cell, in
-		// whole panels, or narrow ones are there twice.
+		// It may end as an exact search. Before that, the rows are packed by cell, in whole
+		// panels, or the reduced rows exist twice.
 		cells := int64(cellCount(rows))
 		bytes = max(bytes, n*(4*k64+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k64)
 	}
 	return bytes
 }
 
-// What is expected of an approximate search: how many cells a row probes, and what share
-// of the time coarse rows take.
+// Expected of an approximate search: probes per row, and costShare.
 const (
 	foreseenProbes = 30
 	foreseenShare  = 0.6
@@ -39,14 +38,13 @@ func (s Settings) Cost(rows, dims, k int) float64 {
 	return scale * work
 }
 
-// approximateWork is what an approximate search for k neighbours of n rows is expected
-// to take, before anything is known of them.
+// approximateWork estimates the work of an approximate search for k neighbours of n rows.
 func approximateWork(n, k, cells, checked, share float64) float64 {
 	return 2*checked*n + placing*share*(checked*(k+1)*cells+rounds*min(n, rowsPerCell*cells)*cells) +
 		probeWork(n, k, cells, foreseenProbes, share)
 }
 
-// probeWork is the part of it that comes when the cells are known.
+// probeWork estimates the part of it that comes once the cells are known.
 func probeWork(n, k, cells, probes, share float64) float64 {
 	return share*(placing*n*cells+2*visiting*probes*n*n/cells) + ranking*n*k
 }

@@ -9,23 +9,22 @@ import (
 	"github.com/mvclust/mvclust/internal/rank"
 )
 
-// block is a list of rows that take part in a product.
+// block is a list of rows.
 type block struct {
-	data  []float32 // rows of equal length
-	dims  int       // which this is
-	index []int32   // the rows that take part
-	id    []int32   // their numbers as candidates
-	row   []int32   // their places in the topK
-	// panels, if not nil, are the rows as columns, packed already.
-	panels []float32
+	data   []float32 // rows of dims values
+	dims   int
+	index  []int32   // the rows of data that the block has
+	id     []int32   // by row: its number as a candidate
+	row    []int32   // by row: its place in a topK
+	panels []float32 // the rows packed as columns, or nil
 }
 
 func (b block) count() int { return len(b.index) }
 
-// of returns the t-th row that takes part.
+// of returns the t-th row.
 func (b block) of(t int) []float32 { return b.data[int(b.index[t])*b.dims:][:b.dims] }
 
-// part returns some of the rows, from a whole panel on where they are packed.
+// part returns a range of the rows. Where they are packed, it begins with a whole panel.
 func (b block) part(lo, hi int) block {
 	b.index, b.id = b.index[lo:hi], b.id[lo:hi]
 	if b.row != nil {
@@ -37,8 +36,8 @@ func (b block) part(lo, hi int) block {
 	return b
 }
 
-// product compares blocks of rows, tile by tile, and hands to a topK what reaches
-// the thresholds there. It is one thread's scratch space.
+// product compares blocks of rows, tile by tile, and hands candidates that reach a threshold
+// to a topK. It is one thread's memory.
 type product struct {
 	kernel *kernel.Kernel
 	dims   int // of the rows at hand
@@ -50,7 +49,7 @@ type product struct {
 	skip                            func(place, id int32) bool // if not nil, whether a column is known to a row
 }
 
-// hit is a candidate for a row of the topK.
+// hit is a candidate for a row of a topK.
 type hit struct {
 	row int32
 	key rank.Key
@@ -77,27 +76,27 @@ const (
 	wholePanels = 32 // columns, of any kernel
 )
 
-// strip returns how many columns are packed at a time, in whole panels.
+// strip returns the number of columns packed at a time, in whole panels.
 func strip(dims int) int {
 	return max(minStrip, min(maxStrip, stripValues/dims)) &^ (wholePanels - 1)
 }
 
-// part returns how many rows are packed at a time, a multiple of the tiles'.
+// part returns the number of rows packed at a time, a multiple of a tile's.
 func (p *product) part() int {
 	rows := min(maxPartRows, partValues/min(p.dims, partDims))
 	return max(1, rows/p.kernel.Rows) * p.kernel.Rows
 }
 
-// direction says who is offered to whom where rows meet columns.
+// direction says which of rows and columns get the others as candidates.
 type direction int
 
 const (
-	oneWay   direction = iota // Columns to rows, but none to itself.
-	bothWays                  // Each to the other if the column's number is higher; the numbers ascend in both.
+	oneWay   direction = iota // rows get columns, but none gets itself
+	bothWays                  // each gets the other, where the column has the higher number; numbers ascend in both
 )
 
-// multiply compares all rows with all columns and offers them to the topK. It stops
-// early where ctx is done.
+// multiply compares all rows with all columns and offers them to the topK. It stops early
+// where ctx is done.
 func (p *product) multiply(ctx context.Context, sum kernel.Sum, to *topK, rows, columns block, way direction) {
 	p.dims = rows.dims
 	width, high := strip(p.dims), p.part()
@@ -129,7 +128,7 @@ func (p *product) pack(panels []float32, b block, width int) []float32 {
 	return panels
 }
 
-// room returns s with n values, which hold anything.
+// room returns a slice of n values, of any content, in the memory of s where that suffices.
 func room[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -137,9 +136,8 @@ func room[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// compare multiplies packed rows with packed columns, panels. Where the rows are long, their
-// dimensions are taken a part at a time, and the tiles of the whole strip hold the
-// sums meanwhile.
+// compare multiplies packed rows with packed columns. Long rows are taken partDims dimensions
+// at a time; the tiles of the whole strip then hold the partial sums.
 func (p *product) compare(ctx context.Context, sum kernel.Sum, to *topK, left, right block, panels []float32, way direction) {
 	k := p.kernel
 	high, width := kernel.Panels(len(left.index), k.Rows), kernel.Panels(len(right.index), k.Columns)
@@ -202,7 +200,7 @@ func (p *product) collect(c []float32, left, right block, way direction) {
 	}
 }
 
-// deliver hands over what was noted and takes the rows' new thresholds.
+// deliver pushes the noted candidates and reads the rows' new thresholds.
 func (p *product) deliver(to *topK, left block) {
 	if to.pushAll(p.forward) {
 		p.readThresholds(to, p.rowThresholds, left.row)

@@ -14,16 +14,17 @@ import (
 const (
 	axesSample = 2048  // rows at least that the axes are found from
 	axesRound  = 4     // of power iteration
-	maxAxes    = 128   // that rows are narrowed to
+	maxAxes    = 128   // that rows are projected onto
 	kept       = 0.995 // of the rows' squares that the axes have to hold
 	maxLost    = 0.003 // of the neighbours of the rows whose neighbours are known
 )
 
-// narrow returns the rows along the few axes that hold nearly all of them, if there
-// are such: products and distances are then nearly the same, and cost less. It returns
-// f.rows itself where half of the dimensions do not suffice, where a metric does not
-// allow it, and where neighbours are lost that are known; lost is the share of these. The
-// axes have to hold the share kept of the rows' squares.
+// reduce returns the rows projected onto the few axes that hold the share kept of their sum of
+// squares. Products and distances are then nearly the same, and cost less. lost is the share
+// of the neighbours in t that the projection loses.
+//
+// It returns f.rows itself where half of the dimensions do not suffice, where the metric is
+// L1 or L3, or where too many neighbours are lost.
 func (f *finder) reduce(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
 	if m := f.space.Metric(); m != similarity.Cosine && m != similarity.L2 {
 		return f.rows, 0, nil
@@ -54,7 +55,7 @@ func (f *finder) reduce(t *truth, random *rand.Rand, kept float64) (rows block, 
 	return rows, lost, nil
 }
 
-// onto returns rows along axes.
+// project returns the coordinates of rows along axes.
 func (f *finder) project(rows block, axes []float32) (block, error) {
 	n, count := rows.count(), len(axes)/f.space.Dims
 	out := block{data: make([]float32, n*count), dims: count, index: numbers(n)}
@@ -67,9 +68,9 @@ func (f *finder) project(rows block, axes []float32) (block, error) {
 	return out, err
 }
 
-// axes returns orthogonal directions of length 1, one after the other, that hold nearly
-// all of the squares of some rows; none where that takes too many. They come by power
-// iteration, with the strongest first.
+// principalAxes returns orthonormal directions, one after the other, the strongest first, that
+// hold the share kept of the squares of some rows. It returns none where that takes too many
+// axes. The method is power iteration.
 func (f *finder) principalAxes(random *rand.Rand, kept float64) ([]float32, error) {
 	d := f.space.Dims
 	most := min(d/2, maxAxes)
@@ -113,8 +114,8 @@ func (f *finder) principalAxes(random *rand.Rand, kept float64) ([]float32, erro
 	return nil, nil
 }
 
-// orthonormalise takes from the last of axes what it has of the others, and gives it length
-// 1. One that is nothing but the others becomes zeros.
+// orthonormalise makes the last of axes orthogonal to the others and of length 1, or zeros
+// where it depends on the others (Gram-Schmidt).
 func orthonormalise(axes []float32, d int) {
 	last := len(axes) - d
 	axis := axes[last:]
@@ -146,7 +147,7 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-// moments returns the mean products of the dimensions, dims x dims, over some rows.
+// moments returns the mean products of every two dimensions, dims x dims, over some rows.
 func (f *finder) moments(random *rand.Rand) ([]float32, error) {
 	n, d := f.rows.count(), f.space.Dims
 	some := random.Perm(n)[:min(n, max(axesSample, 2*d))]

@@ -49,7 +49,7 @@ func newTestFinder(t *testing.T, v *view.View, m similarity.Metric, k, threads i
 	return f, known, random
 }
 
-// TestReduce holds that rows are narrowed where few axes hold them and only there, and
+// TestReduce holds that rows are projected where few axes hold them and only there, and
 // that products and distances along the axes are nearly those of the rows.
 func TestReduce(t *testing.T) {
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestReduceLosesNone(t *testing.T) {
 		t.Fatalf("%d axes, %v", len(axes)/32, err)
 	}
 	if rows, _, err := f.reduce(known, random, kept); err != nil || rows.dims != 32 {
-		t.Errorf("rows are narrowed to %d dimensions, %v", rows.dims, err)
+		t.Errorf("rows are projected to %d dimensions, %v", rows.dims, err)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestStraighten(t *testing.T) {
 }
 
 // TestProbes holds that what is foretold of probes is about what they find, and that all
-// pairs meet of which one asks the other's cell.
+// pairs are listed of which one probes the other's cell.
 func TestProbes(t *testing.T) {
 	f, known, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(9, 10)), 6000, 24, 6, 0), similarity.Cosine, 10, 2)
 	var lost float64
@@ -191,7 +191,7 @@ func TestProbes(t *testing.T) {
 			t.Errorf("%d probes find %v, wanted were %v", probes, got, wanted)
 		}
 	}
-	asks := func(r, cell int32) bool {
+	probes := func(r, cell int32) bool {
 		if c.own[r] == cell {
 			return true
 		}
@@ -200,8 +200,8 @@ func TestProbes(t *testing.T) {
 	for e, i := range known.neighbours {
 		r := known.rows[e/f.k] // of a space that all samples are in
 		listed := slices.Contains(f.lists.Of(int(r)), i)
-		if meet := asks(r, c.own[i]) || asks(i, c.own[r]); listed != meet {
-			t.Errorf("row %d has the neighbour %d: %v, and meets it: %v", r, i, listed, meet)
+		if want := probes(r, c.own[i]) || probes(i, c.own[r]); listed != want {
+			t.Errorf("row %d has the neighbour %d: %v, want %v", r, i, listed, want)
 		}
 	}
 }
