@@ -1,8 +1,9 @@
-// Package selection finds out how fine the clusters are to be. It is what lets the
-// method do without a number of neighbours that knows the size of the classes: the
-// refinement (Eq. pb_optknn) and the partition are tried with many numbers of neighbours
-// and resolutions, and the partition is taken that is found again when these change and
-// that describes the neighbourhoods of the samples briefly.
+// Package selection chooses the number of neighbours and the resolution. It refines (Eq.
+// pb_optknn) and partitions the graph with many of both, and takes the partition with the
+// highest score, a product of powers of the Criteria: how well it is found again with other
+// numbers, and how much it shortens the description of a random walk over the samples.
+//
+// It follows the method and may change in any minor version.
 package selection
 
 import (
@@ -79,8 +80,8 @@ type Candidate struct {
 	// not be in one cluster and would be if the clusters were merged without constraints, and
 	// e as many as there would be by chance, j / (j + e + 1). It is 0 without constraints.
 	Strain float64 `json:"strain,omitempty"`
-	// Score is (Plateau x Agreement x (1 - Strain))^2.5 x Compression, all at least 0; and 0
-	// for a single cluster, and where there are more than half as many as samples.
+	// Score is the product of the Criteria, (Plateau x Agreement x (1 - Strain))^2.5 x
+	// Compression. It is 0 for a single cluster, and for more than half as many as samples.
 	Score float64 `json:"score"`
 
 	labels []int32
@@ -133,7 +134,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err != nil {
 		return nil, err
 	}
-	if err := judge(ctx, walk, r.Candidates, width, threads); err != nil {
+	if err := setScores(ctx, walk, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
 	for c := range r.Candidates {

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -383,5 +384,32 @@ func TestSearchCancelled(t *testing.T) {
 	got, err := Search(ctx, g, nil, Settings{}, 0, 4, func(int) { cancel() })
 	if got != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled at the first report: %v", err)
+	}
+}
+
+// TestCriteria holds the names of the criteria to the keys of a candidate, and that each
+// raises or lowers the score alone.
+func TestCriteria(t *testing.T) {
+	for _, x := range Criteria() {
+		c := Candidate{Clusters: 2, Plateau: 0.5, Agreement: 0.5, Compression: 0.5, Strain: 0.5, labels: make([]int32, 4)}
+		before := c.score(Criteria())
+		*x.field(&c) = 0.25
+		encoded, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys map[string]float64
+		if err := json.Unmarshal(encoded, &keys); err != nil || keys[x.Name] != 0.25 || x.Meaning == "" {
+			t.Errorf("%s is no key of %s, or %v", x.Name, encoded, err)
+		}
+		want := before * math.Pow(x.Factor(&c)/0.5, x.Exponent)
+		if got := c.score(Criteria()); got == before || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: the score is %v, was %v, want %v", x.Name, got, before, want)
+		}
+		for _, clusters := range []int{1, 3} {
+			if c.Clusters = clusters; c.score(Criteria()) != 0 {
+				t.Errorf("%d clusters of 4 samples have a score", clusters)
+			}
+		}
 	}
 }
