@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"math/rand/v2"
 	"io"
 	"reflect"
 	"regexp"
@@ -313,11 +314,26 @@ func TestPicturesAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	_, result := fitted(t, synth.Config{Samples: 2500, Classes: 5, Noise: []float64{0.3}}, mvclust.Options{Preset: mvclust.Paper})
-	file := picture(t, "png", 72, 72, 100) // which shrinks to 2 kB and more
+	_, result := fitted(t, synth.Config{Samples: 1600, Classes: 5, Dims: []int{8}, Noise: []float64{0.3}}, mvclust.Options{Preset: mvclust.Paper})
+	noise := image.NewNRGBA(image.Rect(0, 0, side, side)) // of which 250 are more than the page may hold
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range noise.Pix {
+		noise.Pix[i] = uint8(random.Uint32())
+	}
+	var large bytes.Buffer
+	if err := png.Encode(&large, noise); err != nil {
+		t.Fatal(err)
+	}
+	little := picture(t, "png", 1, 1, 100)
+	asked := 0
 	r := made(t, result, Options{Pictures: func(_ context.Context, samples []int, take func(int, []byte, error)) error {
-		for _, i := range samples {
-			take(i, file, nil)
+		asked = len(samples)
+		for k, i := range samples {
+			if k < 250 {
+				take(i, large.Bytes(), nil)
+			} else {
+				take(i, little, nil)
+			}
 		}
 		return nil
 	}})
@@ -325,8 +341,8 @@ func TestPicturesAreBounded(t *testing.T) {
 	for _, uri := range r.thumbs {
 		total += len(uri)
 	}
-	if len(r.thumbs) > mostThumbs || total > mostThumbBytes || r.thumbs[r.Clusters[0].Central[0]] == "" {
-		t.Errorf("%d pictures of %d bytes", len(r.thumbs), total)
+	if asked != mostThumbs || len(r.thumbs) >= 250 || total > mostThumbBytes || r.thumbs[r.Clusters[0].Central[0]] == "" {
+		t.Errorf("of %d pictures, %d of %d bytes are kept", asked, len(r.thumbs), total)
 	}
 }
 

@@ -295,7 +295,7 @@ func TestInterruptStages(t *testing.T) {
 		t.Skip("runs for seconds")
 	}
 	dir := t.TempDir()
-	large(t, dir, 8_000)
+	large(t, dir, 6_000)
 	stages := []string{"reading files"}
 	for _, s := range []mvclust.Stage{
 		mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn,
