@@ -45,7 +45,7 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 	f := &finder{
 		ctx: ctx, space: s, settings: settings, seed: seed, threads: parallel.Threads(threads),
 		meter:  newMeter(n, progress),
-		kernel: kernel.Best(), sum: sums[s.Metric()],
+		kernel: kernel.Best(), sum: s.Sum(),
 		k:     max(0, min(k, n-1)),
 		lists: &Lists{Search: Report{Method: Exact, Recall: 1}},
 	}
@@ -63,11 +63,6 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 	f.rows = block{data: data, dims: s.Dims, index: index, id: all, row: all}
 	f.reduced = f.rows
 	return f
-}
-
-// sums holds what the tiles add up for each metric.
-var sums = [...]kernel.Sum{
-	similarity.Cosine: kernel.Dot, similarity.L1: kernel.Absolute, similarity.L2: kernel.Square, similarity.L3: kernel.Cube,
 }
 
 func (f *finder) search() error {

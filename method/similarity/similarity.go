@@ -14,41 +14,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
-
-// Metric is a similarity measure. Its zero value is Cosine.
-type Metric int
-
-const (
-	// Cosine is the cosine of the angle between two rows, in [-1, 1] up to
-	// rounding.
-	Cosine Metric = iota
-	// L1 is minus the sum of absolute differences.
-	L1
-	// L2 is minus the Euclidean distance.
-	L2
-	// L3 is minus the cube root of the sum of cubed absolute differences.
-	L3
-)
-
-var metrics = enum.Type[Metric]{Noun: "metric", Names: []string{"cosine", "l1", "l2", "l3"}}
-
-// ParseMetric returns the metric named "cosine", "l1", "l2" or "l3".
-func ParseMetric(name string) (Metric, error) { return metrics.Parse(name) }
-
-// String returns the metric's name, as ParseMetric reads it.
-func (m Metric) String() string { return metrics.String(m) }
-
-// MarshalText writes the metric's name, and fails where it has none.
-func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
-
-// UnmarshalText reads a metric's name. It leaves *m alone where it fails.
-func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
 // Space is one view made ready for comparisons. Its rows are those of the view, or under
 // Cosine of unit length. Similarity(i, j) equals Similarity(j, i) to the last bit.
@@ -257,13 +227,10 @@ func (s *Space) Emptied() *Space {
 	return &out
 }
 
-// power is the exponent p of the metrics L1, L2 and L3.
-func (m Metric) power() float64 { return map[Metric]float64{L1: 1, L2: 2, L3: 3}[m] }
-
 // overflows reports whether the sum of |x-y|^p over two rows of such values may leave
 // float32's range.
 func (s *Space) overflows(largest float64) bool {
-	return s.metric != Cosine && math.Pow(2*largest, s.metric.power())*float64(s.Dims) > math.MaxFloat32
+	return s.metric != Cosine && math.Pow(2*largest, measures[s.metric].power)*float64(s.Dims) > math.MaxFloat32
 }
 
 // misfit says why values of at most this magnitude do not suit float32, or returns "": sums
@@ -275,7 +242,7 @@ func (s *Space) misfit(largest float64) string {
 		return ""
 	case s.overflows(largest):
 		return fmt.Sprintf("values up to %.3g are too large for the %v metric in 32-bit arithmetic; scale the view down, or use cosine", largest, s.metric)
-	case largest > 0 && math.Pow(largest/1000, s.metric.power()) < smallestNormal:
+	case largest > 0 && math.Pow(largest/1000, measures[s.metric].power) < smallestNormal:
 		return fmt.Sprintf("values up to %.3g are too small for the %v metric in 32-bit arithmetic; scale the view up, or use cosine", largest, s.metric)
 	}
 	return ""
@@ -360,8 +327,8 @@ func (s *Space) against(dst, query []float32, scale float32, others []int32) {
 		for t, j := range others[:n] {
 			slots[t] = max(s.slot[j], 0) // any row will do for an absent one
 		}
-		s.kernel.Against(sums[s.metric], query, s.data, slots[:n], dst)
-		s.finish(dst[:n])
+		s.kernel.Against(s.Sum(), query, s.data, slots[:n], dst)
+		s.metric.finish(dst[:n])
 		if scale != 0 {
 			s.localise(dst[:n], scale, slots[:n])
 		}
@@ -371,21 +338,5 @@ func (s *Space) against(dst, query []float32, scale float32, others []int32) {
 			}
 		}
 		dst, others = dst[n:], others[n:]
-	}
-}
-
-var sums = [...]kernel.Sum{Cosine: kernel.Dot, L1: kernel.Absolute, L2: kernel.Square, L3: kernel.Cube}
-
-// finish turns sums, which are negative for distances, into similarities.
-func (s *Space) finish(dst []float32) {
-	switch s.metric {
-	case L2:
-		for t, x := range dst {
-			dst[t] = -float32(math.Sqrt(float64(-x)))
-		}
-	case L3:
-		for t, x := range dst {
-			dst[t] = -float32(math.Cbrt(float64(-x)))
-		}
 	}
 }
