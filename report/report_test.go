@@ -11,8 +11,8 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
-	"math/rand/v2"
 	"io"
+	"math/rand/v2"
 	"reflect"
 	"regexp"
 	"slices"
@@ -314,7 +314,7 @@ func TestPicturesAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	_, result := fitted(t, synth.Config{Samples: 1600, Classes: 5, Dims: []int{8}, Noise: []float64{0.3}}, mvclust.Options{Preset: mvclust.Paper})
+	_, result := fitted(t, synth.Config{Samples: 1600, Classes: 5, Noise: []float64{0.3}}, mvclust.Options{Preset: mvclust.Paper})
 	noise := image.NewNRGBA(image.Rect(0, 0, side, side)) // of which 250 are more than the page may hold
 	random := rand.New(rand.NewPCG(1, 1))
 	for i := range noise.Pix {
@@ -341,7 +341,7 @@ func TestPicturesAreBounded(t *testing.T) {
 	for _, uri := range r.thumbs {
 		total += len(uri)
 	}
-	if asked != mostThumbs || len(r.thumbs) >= 250 || total > mostThumbBytes || r.thumbs[r.Clusters[0].Central[0]] == "" {
+	if asked > mostThumbs || asked < 1000 || len(r.thumbs) >= 250 || total > mostThumbBytes || r.thumbs[r.Clusters[0].Central[0]] == "" {
 		t.Errorf("of %d pictures, %d of %d bytes are kept", asked, len(r.thumbs), total)
 	}
 }
