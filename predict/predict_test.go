@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/predict"
+	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -201,11 +202,19 @@ func TestUnseenClasses(t *testing.T) {
 	}
 }
 
-// Nine tenths of the samples tell the clusters of the others, on the mean of some draws
-// within two points as well as a fit of all does.
+// A tenth of real samples are assigned to the clusters of the other nine as a fit of all
+// assigns them, and a model that is updated with them has the clusters of such a fit.
 func TestRealHandwritten(t *testing.T) {
 	views, classes := real(t, "Handwritten")
 	whole := fitted(t, views, mvclust.Options{})
+	ari := func(truth, labels []int) float64 {
+		s, err := score.Compare(truth, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 100 * s.ARI
+	}
+	wholeARI := ari(classes, whole.Labels)
 	const draws = 3
 	loss := 0.0
 	for seed := range uint64(draws) {
@@ -224,6 +233,13 @@ func TestRealHandwritten(t *testing.T) {
 		want := 100 * accuracy(majority(whole.Labels, classes), labelsOf(whole.Labels, fresh), labelsOf(classes, fresh))
 		t.Logf("seed %d: accuracy %.1f%%, of a fit of all %.1f%%", seed, got, want)
 		loss += (want - got) / draws
+
+		next, changes := updated(t, m, take(views, fresh), 0)
+		nextARI := ari(slices.Concat(labelsOf(classes, known), labelsOf(classes, fresh)), next.Labels)
+		t.Logf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", seed, nextARI, wholeARI, ari(labelsOf(classes, known), m.Labels), changes)
+		if nextARI < wholeARI-2 {
+			t.Errorf("seed %d: ARI %.2f, of a fit of all %.2f", seed, nextARI, wholeARI)
+		}
 	}
 	if loss > 2 {
 		t.Errorf("the accuracy is %.1f points below that of a fit of all", loss)

@@ -164,31 +164,6 @@ func TestUpdateCreates(t *testing.T) {
 	}
 }
 
-// Updated with a tenth of the samples, a model has the clusters that a fit of all has.
-func TestRealHandwrittenUpdate(t *testing.T) {
-	views, classes := real(t, "Handwritten")
-	whole := fitted(t, views, mvclust.Options{})
-	compare := func(truth, labels []int) float64 {
-		s, err := score.Compare(truth, labels)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return 100 * s.ARI
-	}
-	want := compare(classes, whole.Labels)
-	for seed := range uint64(3) {
-		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(classes))
-		known, fresh := order[len(order)/10:], order[:len(order)/10]
-		m := fitted(t, take(views, known), mvclust.Options{})
-		next, changes := updated(t, m, take(views, fresh), 0)
-		got := compare(slices.Concat(labelsOf(classes, known), labelsOf(classes, fresh)), next.Labels)
-		t.Logf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", seed, got, want, compare(labelsOf(classes, known), m.Labels), changes)
-		if got < want-2 {
-			t.Errorf("seed %d: ARI %.2f, of a fit of all %.2f", seed, got, want)
-		}
-	}
-}
-
 // Granularity that was chosen is looked at again when a tenth of the samples has come, and
 // one that was asked for is not.
 func TestUpdateLooksAgain(t *testing.T) {
