@@ -160,7 +160,7 @@ func (p *plan) footprint() int64 {
 	views := len(p.dims)
 	rows, search := p.rowsFootprint()
 	list := neighbour.ListsFootprint(p.samples, p.Candidates)
-	pairs := pair.Most(p.samples, p.Candidates, views)
+	pairs := pair.Bound(p.samples, p.Candidates, views)
 	held := pair.Footprint(pairs)
 	neighbours := int64(views-1)*list + search
 	union := int64(views)*list + held

@@ -165,22 +165,22 @@ func (f *finder) truth(random *rand.Rand, count int) (*truth, error) {
 // where an exact search takes no longer. lost is the share of neighbours that the projection
 // loses.
 func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, pass bool, err error) {
-	most := centres.count() / 8
+	limit := centres.count() / 8
 	others := make([]int32, len(t.neighbours))
 	for e, i := range t.neighbours {
 		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
 	}
-	from, err := f.nearest(f.subset(t.rows), centres, most)
+	from, err := f.nearest(f.subset(t.rows), centres, limit)
 	if err != nil {
 		return 0, false, err
 	}
-	to, err := f.nearest(f.subset(others), centres, most)
+	to, err := f.nearest(f.subset(others), centres, limit)
 	if err != nil {
 		return 0, false, err
 	}
-	found := make([]int, most) // by probes less one: pairs that are then first compared
+	found := make([]int, limit) // by probes less one: pairs that are then first compared
 	for e := range others {
-		near, back := from[e/f.k*most:][:most], to[e*most:][:most]
+		near, back := from[e/f.k*limit:][:limit], to[e*limit:][:limit]
 		forward, backward := slices.Index(near, back[0]), slices.Index(back, near[0])
 		if forward < 0 || backward >= 0 && backward < forward {
 			forward = backward
@@ -195,7 +195,7 @@ func (f *finder) probesFor(t *truth, centres block, lost float64) (probes int, p
 	if rest > f.passPairs()*linking {
 		enough, pass = nearly, true
 	}
-	if enough > most {
+	if enough > limit {
 		return 0, false, nil
 	}
 	return enough, pass, nil
@@ -232,10 +232,10 @@ func (f *finder) costShare() float64 {
 // of rows[t], best first, as samples.
 func (f *finder) exactFor(from block, rows []int32, take func(t int, best []rank.Key)) error {
 	n := f.rows.count()
-	const most = 2048
+	const limit = 2048
 	done := f.meter.stage(float64(len(rows))*float64(n), 1)
 	for len(rows) > 0 {
-		some := rows[:min(most, len(rows))]
+		some := rows[:min(limit, len(rows))]
 		index := make([]int32, len(some))
 		for t, r := range some {
 			index[t] = from.index[r]

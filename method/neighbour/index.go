@@ -129,8 +129,8 @@ func (x *Index) buildCells() error {
 // tuneProbes finds about the least number of probes that reaches the recall wanted, starting
 // with the estimate. It sets x.cells to nil where none does.
 func (x *Index) tuneProbes(t *truth) error {
-	for most := x.centres.count() / 3; ; x.probes *= 2 {
-		if x.probes > most {
+	for limit := x.centres.count() / 3; ; x.probes *= 2 {
+		if x.probes > limit {
 			x.cells = nil
 			return nil
 		}
@@ -158,12 +158,12 @@ func (x *Index) tuneProbes(t *truth) error {
 
 // probesForNew is probesFor for rows that are in no cell themselves.
 func (f *finder) probesForNew(t *truth, centres block, lost float64) (int, error) {
-	most := centres.count() / 3
+	limit := centres.count() / 3
 	others := make([]int32, len(t.neighbours))
 	for e, i := range t.neighbours {
 		others[e] = int32(sort.Search(f.rows.count(), func(r int) bool { return f.space.Sample(r) >= int(i) }))
 	}
-	from, err := f.nearest(f.subset(t.rows), centres, most)
+	from, err := f.nearest(f.subset(t.rows), centres, limit)
 	if err != nil {
 		return 0, err
 	}
@@ -171,9 +171,9 @@ func (f *finder) probesForNew(t *truth, centres block, lost float64) (int, error
 	if err != nil {
 		return 0, err
 	}
-	found := make([]int, most)
+	found := make([]int, limit)
 	for e, cell := range own {
-		if at := slices.Index(from[e/f.k*most:][:most], cell); at >= 0 {
+		if at := slices.Index(from[e/f.k*limit:][:limit], cell); at >= 0 {
 			found[at]++
 		}
 	}

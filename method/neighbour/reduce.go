@@ -73,21 +73,21 @@ func (f *finder) project(rows block, axes []float32) (block, error) {
 // axes. The method is power iteration.
 func (f *finder) principalAxes(random *rand.Rand, kept float64) ([]float32, error) {
 	d := f.space.Dims
-	most := min(d/2, maxAxes)
+	limit := min(d/2, maxAxes)
 	moments, err := f.moments(random)
-	if err != nil || most == 0 {
+	if err != nil || limit == 0 {
 		return nil, err
 	}
 	all, trace := numbers(d), 0.0
 	for i := range d {
 		trace += float64(moments[i*d+i])
 	}
-	axes, next := make([]float32, most*d), make([]float32, most*d)
+	axes, next := make([]float32, limit*d), make([]float32, limit*d)
 	for i := range axes {
 		axes[i] = float32(random.NormFloat64())
 	}
 	for round := range axesRound {
-		err := parallel.Blocks(f.ctx, f.threads, most, 4, func(_, lo, hi int) {
+		err := parallel.Blocks(f.ctx, f.threads, limit, 4, func(_, lo, hi int) {
 			for a := lo; a < hi; a++ {
 				f.kernel.Against(kernel.Dot, axes[a*d:][:d], moments, all, next[a*d:][:d])
 			}
@@ -97,7 +97,7 @@ func (f *finder) principalAxes(random *rand.Rand, kept float64) ([]float32, erro
 		}
 		if round > 0 {
 			held := 0.0
-			for a := range most {
+			for a := range limit {
 				if held += dot(axes[a*d:][:d], next[a*d:][:d]); round == axesRound-1 && held >= kept*trace {
 					return axes[:(a+1)*d], nil
 				}
@@ -107,7 +107,7 @@ func (f *finder) principalAxes(random *rand.Rand, kept float64) ([]float32, erro
 			}
 		}
 		axes, next = next, axes
-		for a := range most {
+		for a := range limit {
 			orthonormalise(axes[:(a+1)*d], d)
 		}
 	}

@@ -133,9 +133,9 @@ func TestFootprint(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		search(t, s, k, 1)
 		runtime.ReadMemStats(&after)
-		taken, most := int64(after.TotalAlloc-before.TotalAlloc), set.bytes(s.Count(), s.Dims)
-		if taken > most+perThread || taken < most/4 {
-			t.Errorf("%d neighbours: %d bytes are taken, where %d were foreseen", k, taken, most)
+		taken, limit := int64(after.TotalAlloc-before.TotalAlloc), set.bytes(s.Count(), s.Dims)
+		if taken > limit+perThread || taken < limit/4 {
+			t.Errorf("%d neighbours: %d bytes are taken, where %d were foreseen", k, taken, limit)
 		}
 	}
 }

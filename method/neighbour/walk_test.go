@@ -23,14 +23,14 @@ func listsOf(neighbours ...[]int32) *neighbour.Lists {
 	return l
 }
 
-// randomLists draws lists of up to most neighbours; a share of the samples have none.
-func randomLists(random *rand.Rand, n, most int, missing float64) *neighbour.Lists {
+// randomLists draws lists of up to limit neighbours; a share of the samples have none.
+func randomLists(random *rand.Rand, n, limit int, missing float64) *neighbour.Lists {
 	all := make([][]int32, n)
 	for i := range all {
 		if random.Float64() < missing {
 			continue
 		}
-		for _, j := range random.Perm(n)[:min(n, random.IntN(most+1))] {
+		for _, j := range random.Perm(n)[:min(n, random.IntN(limit+1))] {
 			if j != i {
 				all[i] = append(all[i], int32(j))
 			}

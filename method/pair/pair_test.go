@@ -18,14 +18,14 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// randomLists gives every one of n samples between none and most neighbours, in
+// randomLists gives every one of n samples between none and limit neighbours, in
 // no order.
-func randomLists(random *rand.Rand, n, most int) *neighbour.Lists {
+func randomLists(random *rand.Rand, n, limit int) *neighbour.Lists {
 	l := &neighbour.Lists{Rows: sparse.Rows[int32]{Offsets: make([]int, 1, n+1)}}
 	for i := range n {
 		count := 0
-		if most > 0 {
-			count = random.IntN(most + 1)
+		if limit > 0 {
+			count = random.IntN(limit + 1)
 		}
 		for _, j := range random.Perm(n) {
 			if j != i && count > 0 {
@@ -261,20 +261,20 @@ func TestThin(t *testing.T) {
 		s := numbers(random, n, random.Float64()*random.Float64())
 		before := &pair.Set{Partners: sparse.Rows[int32]{Offsets: slices.Clone(s.Partners.Offsets), Values: slices.Clone(s.Partners.Values)}}
 		all := list(s)
-		for most := range s.Len() + 3 {
-			thin := s.Thin(most)
-			if most >= s.Len() {
+		for limit := range s.Len() + 3 {
+			thin := s.Thin(limit)
+			if limit >= s.Len() {
 				if thin != s {
-					t.Fatalf("of %d pairs, %d at most are not the set itself", s.Len(), most)
+					t.Fatalf("of %d pairs, %d at most are not the set itself", s.Len(), limit)
 				}
 				continue
 			}
 			var want [][2]int
-			for k := range most {
-				want = append(want, all[k*len(all)/most])
+			for k := range limit {
+				want = append(want, all[k*len(all)/limit])
 			}
-			if got := list(thin); !slices.Equal(got, want) || thin.Len() != most || thin.Samples() != n {
-				t.Fatalf("%d of %v are %v, want %v", most, all, got, want)
+			if got := list(thin); !slices.Equal(got, want) || thin.Len() != limit || thin.Samples() != n {
+				t.Fatalf("%d of %v are %v, want %v", limit, all, got, want)
 			}
 		}
 		if !reflect.DeepEqual(s, before) {
@@ -347,14 +347,14 @@ func TestSimilaritiesOfParts(t *testing.T) {
 			}
 		}
 	}
-	for _, most := range []int{0, 1, 10, s.Len() - 1, s.Len()} {
-		for m, got := range similarities(s.Thin(most)) {
-			want := make([]float32, most)
+	for _, limit := range []int{0, 1, 10, s.Len() - 1, s.Len()} {
+		for m, got := range similarities(s.Thin(limit)) {
+			want := make([]float32, limit)
 			for k := range want {
-				want[k] = whole[m][sparse.Spaced(k, most, s.Len())]
+				want[k] = whole[m][sparse.Spaced(k, limit, s.Len())]
 			}
 			if !slices.EqualFunc(got, want, same) {
-				t.Errorf("view %d: the similarities of %d pairs are not those of the whole", m, most)
+				t.Errorf("view %d: the similarities of %d pairs are not those of the whole", m, limit)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func (e *Estimator) Deciding(p []float64) int {
 	if e.set.Fusion.Additive() {
 		return -1
 	}
-	best, most := -1, math.Inf(-1)
+	best, largest := -1, math.Inf(-1)
 	for m, x := range p {
 		says := -x
 		switch e.set.Fusion {
@@ -59,8 +59,8 @@ func (e *Estimator) Deciding(p []float64) int {
 		case Mean:
 			says = math.Abs(x - 0.5)
 		}
-		if says > most {
-			best, most = m, says
+		if says > largest {
+			best, largest = m, says
 		}
 	}
 	return best

@@ -149,25 +149,25 @@ func TestCalibrateEquation(t *testing.T) {
 // Where pairs are left out, same is asked about those that remain, by their own
 // numbers and once.
 func TestCalibrateAsksForPairs(t *testing.T) {
-	for _, most := range []int{0, 1, 7, 100, 999, 1000, 5000} {
+	for _, limit := range []int{0, 1, 7, 100, 999, 1000, 5000} {
 		w := gaussian(1000, 2, 0.3, 3)
 		for m := range w {
 			for k, x := range w[m] {
 				w[m][k] = x - x + float32(k) // the number of the pair, or NaN
 			}
 		}
-		taken, asked := thin(w, max(1, most)), make([][]float32, 2)
-		if most == 0 {
+		taken, asked := thin(w, max(1, limit)), make([][]float32, 2)
+		if limit == 0 {
 			taken = w
 		}
 		calibrate(t, w, func(m, k int) bool {
 			asked[m] = append(asked[m], float32(k))
 			return false
-		}, Settings{Pairs: most})
+		}, Settings{Pairs: limit})
 		for m := range w {
 			want := slices.DeleteFunc(slices.Clone(taken[m]), func(x float32) bool { return x != x })
 			if !slices.Equal(asked[m], want) {
-				t.Errorf("%d pairs: asked for %v in view %d, not %v", most, asked[m], m, want)
+				t.Errorf("%d pairs: asked for %v in view %d, not %v", limit, asked[m], m, want)
 			}
 		}
 	}

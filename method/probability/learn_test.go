@@ -471,15 +471,15 @@ func TestLearnSettings(t *testing.T) {
 
 func TestEvery(t *testing.T) {
 	for pairs := range 60 {
-		for most := 1; most < 70; most++ {
+		for limit := 1; limit < 70; limit++ {
 			w := [][]float32{make([]float32, pairs), make([]float32, pairs)}
 			for i := range pairs {
 				w[0][i], w[1][i] = float32(i), float32(-i)
 			}
-			got := thin(w, most)
+			got := thin(w, limit)
 			n := len(got[0])
-			if n != min(pairs, most) || len(got) != 2 || len(got[1]) != n {
-				t.Fatalf("%d of %d pairs, %d asked for", n, pairs, most)
+			if n != min(pairs, limit) || len(got) != 2 || len(got[1]) != n {
+				t.Fatalf("%d of %d pairs, %d asked for", n, pairs, limit)
 			}
 			for k := range n {
 				// The k-th of n lies where k equal steps of pairs/n lead, rounded down.
@@ -495,7 +495,7 @@ func TestEvery(t *testing.T) {
 func TestLearnWithoutPairs(t *testing.T) {
 	for name, c := range map[string]struct {
 		w     [][]float32
-		most  int
+		limit int
 		empty []bool
 	}{
 		"none at all":     {[][]float32{{}, {}}, 0, []bool{true, true}},
@@ -503,7 +503,7 @@ func TestLearnWithoutPairs(t *testing.T) {
 		"only NaN":        {[][]float32{{nan32}}, 0, []bool{true}},
 		"lost by the cut": {[][]float32{{0.1, 0.2, 0.3, 0.4}, {nan32, 0.5, nan32, 0.5}}, 2, []bool{false, true}},
 	} {
-		model := learn(t, c.w, Settings{Pairs: c.most})
+		model := learn(t, c.w, Settings{Pairs: c.limit})
 		for m, f := range model.ByView {
 			if got := len(f.X) == 0 && len(f.P) == 0; got != c.empty[m] {
 				t.Errorf("%s: function %d is %v", name, m, f)

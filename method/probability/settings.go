@@ -170,6 +170,6 @@ func defaultSegments(pairs int) int { return max(100, min(pairs/50, 1000)) }
 // 1. A view with few distinct similarities has few segments, and the two ends must
 // not meet.
 func (s Settings) ends(segments int) (low, high int) {
-	most := min(segments/2, max(1, segments/4))
-	return max(0, min(s.Low, most)), max(0, min(s.High, most))
+	limit := min(segments/2, max(1, segments/4))
+	return max(0, min(s.Low, limit)), max(0, min(s.High, limit))
 }

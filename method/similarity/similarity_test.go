@@ -394,16 +394,16 @@ func TestIdentical(t *testing.T) {
 	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
 		for dims := 1; dims <= 67; dims += 6 {
 			s := newSpace(t, randomView(random, 20, dims, 0), m, nil)
-			most, slack := float32(0), float32(0)
+			limit, slack := float32(0), float32(0)
 			if m == similarity.Cosine {
-				most, slack = 1, 1e-6
+				limit, slack = 1, 1e-6
 			}
 			for i := range s.Samples {
 				for j := range s.Samples {
 					x := s.Similarity(i, j)
 					equal := i == j || i+j == s.Samples-1 && i*j == 0 // the last row repeats the first
-					if equal && !(x >= most-slack) || !(x <= most+slack) {
-						t.Errorf("%d dimensions: samples %d and %d have similarity %v; the most is %v", dims, i, j, x, most)
+					if equal && !(x >= limit-slack) || !(x <= limit+slack) {
+						t.Errorf("%d dimensions: samples %d and %d have similarity %v; the most is %v", dims, i, j, x, limit)
 					}
 				}
 			}
