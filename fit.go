@@ -58,11 +58,11 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	constraints = constraints.Gather(order)
-	if fused, err = constraints.Clamp(ctx, fused, r.plan.Threads); err != nil {
+	renumbered := constraints.Gather(order)
+	if fused, err = renumbered.Clamp(ctx, fused, r.plan.Threads); err != nil {
 		return nil, err
 	}
-	found, err := r.cluster(fused, constraints)
+	found, err := r.cluster(fused, renumbered)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 		return nil, err
 	}
 	result.Functions, result.Scalers, result.LocalScales = functions, scalers, scales
+	result.Constraints = constraints
 	if opt.Learner == nil {
 		result.Options.Learning = functions.Settings
 	}

@@ -92,6 +92,8 @@ type Result struct {
 	// similarities are not localised.
 	Scalers     []*view.Scaler
 	LocalScales [][]float32
+	// Constraints is what follows from Options.Constraints; nil without constraints.
+	Constraints *constraint.Resolved
 	// Options are those that ask for this very result: every default is filled in, and what
 	// was chosen from the data is given.
 	Options Options

@@ -144,11 +144,10 @@ type constraintReport struct {
 	Honoured bool `json:"honoured"`
 }
 
-// report holds the labels to what is known; nil where nothing is.
-func (k *known) report(labels []int) (*constraintReport, error) {
-	resolved, err := k.set.Resolve(len(labels))
-	if err != nil || resolved == nil {
-		return nil, err
+// report checks the labels against the constraints; nil without constraints.
+func (k *known) report(resolved *constraint.Resolved, labels []int) (*constraintReport, error) {
+	if resolved == nil {
+		return nil, nil
 	}
 	if pair, broken := resolved.Violation(labels); broken {
 		return nil, fmt.Errorf("samples %d and %d (counted from 0) break a constraint, which is a defect of mvclust; report it with the command and the data", pair[0], pair[1])

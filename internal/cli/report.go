@@ -183,7 +183,7 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 		j.progress.note(note)
 	}
 	var err error
-	if r.Constraints, err = in.known.report(result.Labels); err != nil {
+	if r.Constraints, err = in.known.report(result.Constraints, result.Labels); err != nil {
 		return nil, err
 	}
 	if in.truth != nil {
