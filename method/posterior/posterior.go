@@ -12,6 +12,7 @@ package posterior
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,11 +30,19 @@ type Estimator struct {
 	fuse      func(p, base []float64) float64
 }
 
-// New returns an estimator that goes by these functions. The only errors are those of
-// Settings.Resolve.
+// New returns an estimator that goes by these functions. Beside the errors of
+// Settings.Resolve, it is one where Asymmetric lacks base rates or completion lacks cross
+// functions.
 func New(functions *probability.Functions, set Settings) (*Estimator, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
+	}
+	views := len(functions.ByView)
+	switch {
+	case set.Fusion == Asymmetric && len(functions.BaseRate) < views:
+		return nil, errors.New("the asymmetric fusion needs the base rate of every view; give them, or choose another fusion")
+	case set.Completion && len(functions.Cross) < views:
+		return nil, errors.New("completion needs the cross functions of every view; give them, or do without completion")
 	}
 	e := &Estimator{set: set, cross: functions.Cross, fuse: formulas[set.Fusion]}
 	for m := range functions.ByView {

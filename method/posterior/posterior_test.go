@@ -678,3 +678,16 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+// TestNewRefuses holds that functions that lack what the settings need are an error.
+func TestNewRefuses(t *testing.T) {
+	f := []probability.Function{{X: []float64{0, 1}, P: []float64{0, 1}}}
+	for want, set := range map[string]Settings{
+		"the asymmetric fusion needs the base rate of every view; give them, or choose another fusion": {Fusion: Asymmetric},
+		"completion needs the cross functions of every view; give them, or do without completion":      {Completion: true},
+	} {
+		if e, err := New(&probability.Functions{ByView: f}, set); e != nil || err == nil || err.Error() != want {
+			t.Errorf("%+v: %v, want %s", set, err, want)
+		}
+	}
+}

@@ -173,8 +173,8 @@ func TestCalibrateAsksForPairs(t *testing.T) {
 	}
 }
 
-// Labels that the similarities part leave nothing in doubt.
-func TestCalibrateParted(t *testing.T) {
+// Labels that follow from the similarities give functions of 0 and 1.
+func TestCalibrateSeparable(t *testing.T) {
 	w := gaussian(20_000, 2, 0.2, 4)
 	model := calibrate(t, w, func(m, k int) bool { return w[m][k] > 0.5 }, Settings{Pairs: 5000})
 	if model.Settings.Segments != 100 {
