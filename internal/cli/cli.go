@@ -111,10 +111,10 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return usagef(cmd, "unknown command %q%s", args[0], words.DidYouMean(args[0], names))
 }
 
-// say writes to standard error, whose own errors there is nobody to tell.
+// say writes to standard error, ignoring errors.
 func say(stderr io.Writer, s string) { _, _ = io.WriteString(stderr, s) }
 
-// oneLine makes one harmless line of a message, which may quote a file.
+// oneLine replaces control characters, which quoted files may contain, by spaces.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

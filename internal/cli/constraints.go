@@ -14,7 +14,7 @@ import (
 	"github.com/mvclust/mvclust/method/constraint"
 )
 
-// constraintOptions name the files of what is known of pairs of samples.
+// constraintOptions name the files of constraints.
 type constraintOptions struct {
 	mustLink, cannotLink, distinct string
 }
@@ -25,7 +25,7 @@ func (o *constraintOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.distinct, "distinct", "", "`FILE:COLUMN` of groups: samples of the same value are never together; those without a value have no group")
 }
 
-// known is what the files say.
+// known holds the constraints of the files.
 type known struct {
 	set          constraint.Set
 	must, cannot *dataset.Pairs
@@ -60,8 +60,7 @@ func (o *constraintOptions) read(ctx context.Context, ids []string, samples int)
 	return k, nil
 }
 
-// byRow puts values, which go with ids, in the order of rows, where the ids are the numbers of
-// rows.
+// byRow orders values by their ids, if these are row numbers.
 func byRow(values []int, ids []string) []int {
 	order, ok := rowNumbers(ids)
 	if !ok {
@@ -83,7 +82,7 @@ func (k *known) explain(err error, ids []string) error {
 	return errors.New(bad.Describe(func(sample int) string { return sampleName(sample, ids) }, k.place))
 }
 
-// sampleName says what a sample is called.
+// sampleName names a sample for an error.
 func sampleName(sample int, ids []string) string {
 	if ids == nil {
 		return "sample " + strconv.Itoa(sample)
@@ -91,7 +90,7 @@ func sampleName(sample int, ids []string) string {
 	return strconv.Quote(ids[sample])
 }
 
-// place says where constraints are written.
+// place names the file and lines of constraints.
 func (k *known) place(kind constraint.Kind, places []int) string {
 	switch kind {
 	case constraint.MustLink:
@@ -135,7 +134,7 @@ func (k *known) distinctFile() *dataset.File {
 	return &k.groups.File
 }
 
-// constraintReport says what was known, where from, and that the result honours it.
+// constraintReport says which constraints were given, and that the result honours them.
 type constraintReport struct {
 	MustLink   *dataset.File `json:"must_link,omitempty"`
 	CannotLink *dataset.File `json:"cannot_link,omitempty"`
@@ -155,7 +154,7 @@ func (k *known) report(resolved *constraint.Resolved, labels []int) (*constraint
 	return &constraintReport{k.mustFile(), k.cannotFile(), k.distinctFile(), resolved.Count(), true}, nil
 }
 
-// summary is the line for people.
+// summary is the line of the summary.
 func (r *constraintReport) summary() string {
 	var parts []string
 	if r.MustLink != nil {

@@ -50,7 +50,7 @@ classes are used for the scores alone.`,
 	}
 }
 
-// demoFunc runs the steps and tells on out what they are for.
+// demoFunc runs the steps and prints what each is for.
 func demoFunc(ctx context.Context, out, stderr io.Writer, o demoOptions) error {
 	for i, s := range o.steps() {
 		if _, err := fmt.Fprintf(out, "%d. %s\n\n$ mvclust %s\n", i+1, s.why, quoted(s.args)); err != nil {
@@ -73,7 +73,7 @@ func demoFunc(ctx context.Context, out, stderr io.Writer, o demoOptions) error {
 	return printing(err)
 }
 
-// quoted writes words as a shell reads them.
+// quoted quotes words for a shell.
 func quoted(words []string) string {
 	out := slices.Clone(words)
 	for i, w := range out {

@@ -60,7 +60,7 @@ cluster, and the strongest chain of links between them.`,
 	return cmd
 }
 
-// explainFunc prints what there is to say of one sample or two.
+// explainFunc prints the explanation of one sample or of two.
 func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 	m, path, err := openModel(o.source)
 	if err != nil {
@@ -107,19 +107,19 @@ func sampleOf(m *mvclust.Model, path, id string) (int, error) {
 	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, words.DidYouMean(id, m.IDs))
 }
 
-// page is a text of aligned lines. What comes from files makes no lines of its own.
+// page is a text of aligned lines. Control characters in names become spaces.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) {
 	p.WriteString(oneLine(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// item is a line about one thing.
+// item writes a line with a name.
 func (p *page) item(name, format string, args ...any) {
 	p.line("%-14s%s", name, fmt.Sprintf(format, args...))
 }
 
-// rows is a table, after an empty line.
+// rows writes an empty line and a table.
 func (p *page) rows(rows [][]string) {
 	for _, row := range rows {
 		for c := range row {
@@ -129,7 +129,7 @@ func (p *page) rows(rows [][]string) {
 	p.WriteString("\n" + table(rows))
 }
 
-// notes are lines after an empty one.
+// notes writes an empty line and the notes, if any.
 func (p *page) notes(notes []string) {
 	if len(notes) > 0 {
 		p.WriteString("\n")
@@ -139,7 +139,7 @@ func (p *page) notes(notes []string) {
 	}
 }
 
-// pairText says in words and figures what p says.
+// pairText formats the explanation of a pair.
 func pairText(p *explain.Pair) string {
 	var t page
 	a, b := p.A.ID, p.B.ID
@@ -173,7 +173,7 @@ func pairText(p *explain.Pair) string {
 	return t.String()
 }
 
-// views tables what the views say.
+// views writes the table of the views.
 func views(t *page, p *explain.Pair) {
 	rows := [][]string{{"view", "similarity", "probability", "log-odds"}}
 	spoken := 0
@@ -214,7 +214,7 @@ func leftOut(view string) string {
 	return view + " was left out: it agrees with the other views no more than noise would"
 }
 
-// lack says who lacks the view.
+// lack says which of the two samples lacks the view.
 func lack(v explain.PairView) string {
 	if len(v.Lacking) == 1 {
 		return fmt.Sprintf("sample %s lacks %s", v.Lacking[0].ID, v.Name)
@@ -302,7 +302,7 @@ func chainText(p *explain.Pair) string {
 	return fmt.Sprintf("weakest link %.3f: %s", c.Weakest, b.String())
 }
 
-// sampleText says in words and figures what s says.
+// sampleText formats the explanation of a sample.
 func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	var t page
 	if s.Size == 1 {
@@ -345,7 +345,7 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	return t.String()
 }
 
-// worth compares a place with the sample's own, which is worth so much more.
+// worth compares another cluster with the sample's own, whose gain is larger by margin.
 func worth(margin float64) string {
 	if margin < 0 {
 		return fmt.Sprintf("worth %.2f more: its own cluster is not the best", -margin)
@@ -353,7 +353,7 @@ func worth(margin float64) string {
 	return fmt.Sprintf("worth %.2f less", margin)
 }
 
-// places tables what the clusters are worth.
+// places writes the table of the clusters' gains.
 func places(t *page, m *mvclust.Model, s *explain.Sample) {
 	rows := [][]string{{"cluster", "links", "for", "against", "gain"}}
 	for k, p := range s.Places[:min(strongest, len(s.Places))] {
@@ -377,7 +377,7 @@ func places(t *page, m *mvclust.Model, s *explain.Sample) {
 	t.WriteString("\n")
 }
 
-// parts tables the views' parts in the links.
+// parts writes the table of the views' parts in the links.
 func parts(t *page, s *explain.Sample) {
 	rows := [][]string{{"view", "links", "mean log-odds", "share"}}
 	for _, p := range s.Views {

@@ -13,23 +13,23 @@ import (
 	"sync"
 )
 
-// folder is where a command leaves its files: all of them whole, or none.
+// folder is an output folder. A command leaves all of its files in it, or none.
 type folder struct {
 	path    string
-	release func() // of abandon
+	release func() // takes abandon off the list of onAbandon
 
 	mu        sync.Mutex
-	made      []string // folders that did not exist, the outermost last
+	made      []string // folders that did not exist before, the outermost last
 	staged    []staged
 	kept      bool
 	abandoned bool
 }
 
-// staged is a file that is complete under a passing name.
+// staged is a file under a temporary name, and the name that it will get.
 type staged struct{ temporary, name string }
 
-// openFolder makes the folder where it is missing, and makes sure that files can
-// be written to it. The caller must close it.
+// openFolder makes the folder if it is missing, and checks that files can be written to
+// it. The caller must close it.
 func openFolder(ctx context.Context, path string) (*folder, error) {
 	f := &folder{path: path}
 	f.release = onAbandon(ctx, f.abandon)
@@ -63,19 +63,19 @@ func (f *folder) open() error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// temporary makes a hidden file, with the permissions that the user's files have.
+// temporary makes a hidden file with the user's default permissions.
 func (f *folder) temporary(name string) (*os.File, error) {
 	path := filepath.Join(f.path, fmt.Sprintf(".%s.%016x.tmp", name, rand.Uint64()))
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// spare reports an error where a file of the given name would replace one of the
-// inputs, or something that is no file.
+// spare reports an error if a file of the given name would replace an input, or something
+// that is not a regular file.
 func (f *folder) spare(name string, inputs []string) error {
 	path := filepath.Join(f.path, name)
 	old, err := os.Stat(path)
 	if err != nil {
-		return nil // nothing there to lose
+		return nil // nothing to replace
 	}
 	if !old.Mode().IsRegular() {
 		return fmt.Errorf("%s is in the way: it is no ordinary file; remove it, or choose another folder with --output", path)
@@ -88,14 +88,13 @@ func (f *folder) spare(name string, inputs []string) error {
 	return nil
 }
 
-// has reports whether there is a file of the given name already.
+// has reports whether a file of the given name exists.
 func (f *folder) has(name string) bool {
 	_, err := os.Stat(filepath.Join(f.path, name))
 	return err == nil
 }
 
-// stage writes a file under a passing name, safely on the disk. commit gives it
-// its own.
+// stage writes a file to disk under a temporary name. commit renames it.
 func (f *folder) stage(ctx context.Context, name string, content func(io.Writer) error) error {
 	out, err := f.create(ctx, name)
 	if err != nil {
@@ -109,7 +108,7 @@ type output struct {
 	*bufio.Writer
 	ctx  context.Context
 	file *os.File
-	path string // that it will have
+	path string // after commit
 }
 
 // create begins to stage a file. The caller must close it.
@@ -123,7 +122,7 @@ func (f *folder) create(ctx context.Context, name string) (*output, error) {
 	return out, nil
 }
 
-// close ends the file, whose content failed if err is not nil.
+// close completes the file; err is the error in writing its content, if any.
 func (o *output) close(err error) error {
 	if err = errors.Join(err, o.Flush()); err == nil {
 		err = o.file.Sync()
@@ -131,10 +130,10 @@ func (o *output) close(err error) error {
 	return o.fail(errors.Join(err, o.file.Close()))
 }
 
-// abandon closes a file that close did not; the folder removes it.
+// abandon closes a file that was not completed. The folder removes it.
 func (o *output) abandon() { _ = o.file.Close() }
 
-// fail says which file cannot be written, and why, if err is not nil.
+// fail wraps an error with the name of the file.
 func (o *output) fail(err error) error {
 	switch {
 	case o.ctx.Err() != nil:
@@ -145,7 +144,7 @@ func (o *output) fail(err error) error {
 	return nil
 }
 
-// begin makes the file that will have the given name.
+// begin makes the temporary file for the given name.
 func (f *folder) begin(name string) (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,14 +170,14 @@ func (f *folder) write(ctx context.Context, name string, text []byte) error {
 	return f.commit()
 }
 
-// commit gives all staged files their names, replacing older files.
+// commit renames all staged files, replacing older files.
 func (f *folder) commit() error {
 	if err := f.rename(); err != nil {
 		return err
 	}
 	if dir, err := os.Open(f.path); err == nil {
 		defer dir.Close()
-		_ = dir.Sync() // not every system can, and the files themselves are safe
+		_ = dir.Sync() // not possible on every system; the files themselves are synced
 	}
 	return nil
 }
@@ -200,13 +199,13 @@ func (f *folder) rename() error {
 	return nil
 }
 
-// close removes what was not committed, and the folders that were made for it.
+// close removes files that were not committed, and folders made for them.
 func (f *folder) close() {
 	f.release()
 	_ = f.abandon()
 }
 
-// abandon does so while the folder may still be in use, which fails from then on.
+// abandon is close for a folder that another goroutine may still use; its later calls fail.
 func (f *folder) abandon() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -219,12 +218,12 @@ func (f *folder) abandon() error {
 		return &keptError{f.path, context.Canceled}
 	}
 	for _, p := range f.made {
-		_ = os.Remove(p) // fails, as it should, where somebody else has put a file
+		_ = os.Remove(p) // fails, as it should, if the folder is not empty
 	}
 	return nil
 }
 
-// cause leaves out of an error which system call it came from.
+// cause unwraps errors of the file system, without the system call and the path.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -235,12 +234,12 @@ func cause(err error) error {
 	return err
 }
 
-// patient writes to a file until its context is done. Now and then it waits until
-// all is on the disk: nothing can end a process that waits for a whole large file.
+// patient writes to a file until its context is done. It syncs at intervals, since a
+// process cannot be ended while it syncs a whole large file.
 type patient struct {
 	ctx   context.Context
 	file  *os.File
-	loose int // bytes that may not be on the disk yet
+	loose int // bytes written since the last sync
 }
 
 const looseBytes = 32 << 20

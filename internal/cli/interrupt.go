@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// patience is how long an interrupted command may take to end by itself.
+// patience is how long an interrupted command has to end by itself.
 const patience = 300 * time.Millisecond
 
-// supervise runs a command until it ends, or until a signal comes, which is the end
-// of the context that work gets. If work has not returned a while later, or at the
-// next signal, what it would leave behind is removed, and supervise returns without
-// waiting: then the process must exit. interrupted says that a signal stopped work.
+// supervise runs work until it returns or a signal arrives, which cancels its context. If
+// work does not return within patience, or at a second signal, supervise removes the
+// files that work would leave behind and returns without waiting; the process must then
+// exit. interrupted reports whether a signal stopped work.
 func supervise(signals <-chan os.Signal, patience time.Duration, work func(context.Context) error) (interrupted bool, err error) {
 	t := new(traces)
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), tracesKey{}, t))
@@ -37,7 +37,7 @@ func supervise(signals <-chan os.Signal, patience time.Duration, work func(conte
 	return true, t.remove()
 }
 
-// traces are what a command leaves if the process exits before it returns.
+// traces lists what to remove if the process exits before the command returns.
 type traces struct {
 	mu      sync.Mutex
 	removed bool
@@ -46,10 +46,10 @@ type traces struct {
 
 type tracesKey struct{}
 
-// onAbandon has undo called if the process is about to exit in the middle of the
-// command that ctx belongs to, at once if it is already. undo runs beside the
-// command, and returns a *keptError if it leaves something. The returned function
-// says that undo is not needed any more.
+// onAbandon registers undo, which is called if the process is about to exit while the
+// command of ctx still runs, or at once if it is exiting already. undo runs concurrently
+// with the command, and returns a *keptError if it leaves files. release takes it off the
+// list.
 func onAbandon(ctx context.Context, undo func() error) (release func()) {
 	t, ok := ctx.Value(tracesKey{}).(*traces)
 	if !ok {
@@ -58,7 +58,7 @@ func onAbandon(ctx context.Context, undo func() error) (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.removed {
-		_ = undo() // too late to tell
+		_ = undo() // too late to report its error
 		return func() {}
 	}
 	entry := &undo
@@ -70,7 +70,7 @@ func onAbandon(ctx context.Context, undo func() error) (release func()) {
 	}
 }
 
-// remove undoes everything, the latest first, and returns what tells of the rest.
+// remove calls all undo functions, the latest first, and joins their errors.
 func (t *traces) remove() error {
 	t.mu.Lock()
 	undo := t.undo

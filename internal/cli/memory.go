@@ -13,12 +13,12 @@ import (
 	"github.com/mvclust/mvclust/internal/words"
 )
 
-// size is the value of a flag that takes a number of bytes, such as 8GiB.
+// size is the value of a flag for a number of bytes, such as 8GiB.
 type size int64
 
 const sizeType = "size"
 
-// units are those of sizes, in lower case: of powers of 1024, and of 1000.
+// units are the units of sizes in lower case, powers of 1024 and of 1000.
 var units = []struct {
 	names string
 	bytes float64
@@ -28,13 +28,13 @@ var units = []struct {
 	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
 }
 
-// Set reads a number with a unit or, as bytes, without.
+// Set parses a number with a unit, or without one for bytes.
 func (s *size) Set(text string) error {
 	text = strings.TrimSpace(text)
 	end := strings.LastIndexAny(text, "0123456789.") + 1
 	number, unit := text[:end], strings.ToLower(strings.TrimSpace(text[end:]))
 	if strings.Trim(number, "0123456789.") != "" {
-		return errors.New("not a number of bytes") // though strconv may know it
+		return errors.New("not a number of bytes") // such as Inf, which strconv accepts
 	}
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *size) Set(text string) error {
 			}
 		}
 	}
-	x = math.Floor(x * scale) // 0 without a unit that is known
+	x = math.Floor(x * scale) // 0 if the unit is unknown
 	if x < 1 || x >= math.MaxInt64 {
 		return errors.New("not a number of bytes that a computer has")
 	}
@@ -56,7 +56,7 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-// String writes the size in two or more digits, rounded up, as Set reads it.
+// String formats the size to two or more digits, rounded up, such that Set can parse it.
 func (s *size) String() string {
 	if *s == 0 {
 		return "" // no default to show
@@ -78,24 +78,23 @@ func (s *size) String() string {
 func (s *size) Type() string { return sizeType }
 
 const (
-	// program is what a run takes whatever its size: the code, and what the Go
-	// runtime keeps for itself. perSample is what the command holds of each sample
-	// beside the library: its id and its class.
+	// program is the memory of the code and the Go runtime. perSample is what the
+	// command holds for each sample in addition to the library: its id and its class.
 	program   = 32 << 20
 	perSample = 48
-	// leastMemory is where the collector may begin to hurry at the earliest.
+	// leastMemory is the smallest limit that is set, below which collection would be slow.
 	leastMemory = 64 << 20
-	// collectAt is how many percent of what is in use may be garbage; collectLargeAt is
-	// that of runs that need largeMemory or more. Their arrays hold no pointers, so that
-	// looking for garbage costs next to nothing.
+	// collectAt is GOGC, the garbage allowed in percent of the memory in use;
+	// collectLargeAt is that of runs that need largeMemory or more. Their arrays hold no
+	// pointers, so that collection costs almost nothing.
 	collectAt      = 50
 	collectLargeAt = 10
 	largeMemory    = 256 << 20
 )
 
-// limitMemory holds the process to the budget, or to what the run needs where there
-// is no budget, until release is called. Reading takes scratch bytes at most beside
-// the views. A run that needs more than the budget is an error.
+// limitMemory sets the memory limit of the process to the budget, or without a budget to
+// what the run needs, until release is called. Reading takes at most scratch bytes besides
+// the views. It is an error if the run needs more than the budget.
 func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scratch int64) (release func(), err error) {
 	fit, err := opt.Footprint(samples, dims)
 	if err != nil {
@@ -114,7 +113,7 @@ func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scra
 		return nil, fmt.Errorf("--memory: %s is too little for %s in %s, which take %s; give --memory %s, or fewer --neighbors, or less of --param candidates",
 			&budget, words.Count(samples, "sample"), words.Count(len(dims), "view"), &need, &need)
 	}
-	// Part of the program is not what Go counts.
+	// Go does not count all of the program's memory.
 	old := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(old, int64(limit)-program/2))
 	collect := collectEarly(int64(need))
@@ -124,8 +123,7 @@ func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scra
 	}, nil
 }
 
-// collectEarly has garbage collected early, for a command that holds so many bytes, until
-// release is called.
+// collectEarly sets GOGC for a command that holds need bytes, until release is called.
 func collectEarly(need int64) (release func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}

@@ -47,7 +47,7 @@ func newPage(j *job, r *runReport, in *fitInput, result *mvclust.Result) (*repor
 	return page, nil
 }
 
-// title names what was clustered.
+// title returns the heading of the page, after the views.
 func title(set *dataset.Set) string {
 	name := set.Views[0].Name
 	for _, v := range set.Views[1:] {

@@ -137,7 +137,7 @@ func newPredictReport(n *newcomers, p *predict.Predictor, result *predict.Result
 	return r
 }
 
-// summary says what matters most.
+// summary is what predict prints.
 func (r *predictReport) summary(folder string) string {
 	var b strings.Builder
 	given := 0

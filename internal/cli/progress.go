@@ -13,15 +13,14 @@ import (
 	"golang.org/x/term"
 )
 
-// progress tells on stderr what is being done: on a terminal in one line that is
-// redrawn ten times a second, elsewhere in a line when a stage begins, one when
-// it ends, and one every half minute between. It is about the stage, save that the
-// time left is that of the whole run where that can be told. A nil *progress says
-// nothing.
+// progress reports the stages of a run on stderr. On a terminal it redraws one line ten
+// times a second; elsewhere it prints a line when a stage begins, when it ends, and every
+// half minute in between. The time left is that of the whole run where it can be
+// estimated, otherwise that of the stage. A nil *progress prints nothing.
 type progress struct {
 	mu     sync.Mutex
 	w      io.Writer
-	width  func() int // columns of the terminal; nil where w is none
+	width  func() int // columns of the terminal; nil if w is not a terminal
 	colour bool
 	now    func() time.Time
 
@@ -38,17 +37,17 @@ type progress struct {
 	stopped sync.WaitGroup
 }
 
-// leastShare is the share of a run's work from which its duration can be told.
+// leastShare is the share of a run's work after which its duration is estimated.
 const leastShare = 0.03
 
-// estimate foretells when a run will end.
+// estimate estimates when a run will end.
 type estimate struct {
 	begun, told time.Time
 	share       float64       // of the work that is done
-	whole       time.Duration // from begun to the end, smoothed; 0 before it is told
+	whole       time.Duration // from begun to the end, smoothed; 0 before the first estimate
 }
 
-// left returns the time to the end of the run, and whether it can be told.
+// left returns the time to the end of the run, and whether it can be estimated.
 func (e *estimate) left(now time.Time) (time.Duration, bool) {
 	if e.share < leastShare || e.share > 1 {
 		return 0, false
@@ -56,8 +55,8 @@ func (e *estimate) left(now time.Time) (time.Duration, bool) {
 	elapsed := now.Sub(e.begun)
 	whole := time.Duration(float64(elapsed) / e.share)
 	if e.whole > 0 {
-		// What was told before fades over a tenth of the time that has passed, or
-		// that is left.
+		// Exponential smoothing over a tenth of the time that has passed, or that
+		// is left if that is less.
 		old := math.Exp(-10 * float64(now.Sub(e.told)) / float64(max(min(elapsed, whole-elapsed), 1)))
 		whole += time.Duration(old * float64(e.whole-whole))
 	}
@@ -65,7 +64,7 @@ func (e *estimate) left(now time.Time) (time.Duration, bool) {
 	return max(whole-elapsed, 0), true
 }
 
-// newProgress begins to report to w. The caller must close it.
+// newProgress starts to report to w. The caller must close it.
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, now: time.Now, stop: make(chan struct{})}
 	p.colour = os.Getenv("NO_COLOR") == "" //nolint:misspell // the name that others have agreed on
@@ -94,9 +93,9 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// update says how far a stage is. A stage begins with its first update and ends
-// with the first that has done equal to total. share is how much of the work of the
-// whole run is done, from 0 to 1; the run begins with the last stage that begins at 0.
+// update reports how far a stage is. A stage begins with its first update and ends with
+// the first at which done equals total. share, from 0 to 1, is how much of the whole run's
+// work is done; the run begins with the last stage that begins at share 0.
 func (p *progress) update(stage, unit string, done, total int, share float64) {
 	if p == nil {
 		return
@@ -117,7 +116,7 @@ func (p *progress) update(stage, unit string, done, total int, share float64) {
 	}
 }
 
-// note writes a remark on a line of its own.
+// note prints a note on a line of its own.
 func (p *progress) note(sentence string) {
 	if p == nil {
 		return
@@ -128,7 +127,7 @@ func (p *progress) note(sentence string) {
 	say(p.w, "note: "+oneLine(sentence)+"\n")
 }
 
-// close ends the reports and leaves an empty line for what comes.
+// close ends the reports and clears the line.
 func (p *progress) close() {
 	if p == nil {
 		return
@@ -142,7 +141,7 @@ func (p *progress) close() {
 	})
 }
 
-// tick shows how far the stage is.
+// tick reports how far the stage is.
 func (p *progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,14 +155,14 @@ func (p *progress) tick() {
 	p.draw()
 }
 
-// line writes a whole line where w is no terminal.
+// line prints a line if w is not a terminal.
 func (p *progress) line(s string) {
 	if p.width == nil {
 		say(p.w, s+"\n")
 	}
 }
 
-// state says in words how far the stage is.
+// state describes how far the stage is.
 func (p *progress) state() string {
 	now := p.now()
 	elapsed := now.Sub(p.begun)
@@ -195,7 +194,7 @@ func (p *progress) draw() {
 		text += "[" + strings.Repeat("#", full) + strings.Repeat("-", cells-full) + "] "
 	}
 	text += p.state()
-	// One column stays free, lest the terminal wraps the line.
+	// One column stays free, so that the terminal does not wrap the line.
 	text = text[:min(len(text), max(0, p.width()-1))]
 	if name := min(len(p.stage), len(text)); p.colour {
 		text = "\x1b[1m" + text[:name] + "\x1b[0m" + text[name:]
@@ -212,7 +211,7 @@ func (p *progress) clear() {
 	}
 }
 
-// short writes a duration for people.
+// short formats a duration.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -224,7 +223,7 @@ func short(d time.Duration) string {
 	}
 }
 
-// long writes for people how long something will take, rounded up.
+// long formats the time left, rounded up.
 func long(d time.Duration) string {
 	s := max(1, int(math.Ceil(d.Seconds())))
 	switch {
@@ -237,7 +236,7 @@ func long(d time.Duration) string {
 	}
 }
 
-// rate writes how many things there are in a second, to three digits.
+// rate formats a number per second, to three digits.
 func rate(speed float64, unit string) string {
 	prefix := ""
 	if unit == "bytes" {

@@ -107,7 +107,7 @@ type learnReport struct {
 	Curve  []probability.Losses `json:"curve"` // before every epoch, and after the last
 }
 
-// choiceReport says how the number of neighbours and the resolution were chosen.
+// choiceReport says how the number of neighbours and the resolution were chosen, and why.
 type choiceReport struct {
 	Why    string                `json:"why"`
 	Chosen selection.Candidate   `json:"chosen"`
@@ -273,7 +273,7 @@ func encode(x any) ([]byte, error) {
 	}), nil
 }
 
-// summary says what matters most.
+// summary is what fit prints.
 func (r *runReport) summary(folder string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s", words.Count(r.Inputs.Samples, "sample"), words.Count(len(r.Inputs.Views), "view"))
@@ -311,7 +311,7 @@ func (r *runReport) summary(folder string) string {
 	return b.String()
 }
 
-// scoreTable lists scores in percent.
+// scoreTable formats scores in percent.
 func scoreTable(s *score.Scores) string {
 	row := func(name string, x ...float64) []string {
 		cells := []string{name}
@@ -348,5 +348,5 @@ func table(rows [][]string) string {
 	return b.String()
 }
 
-// percent writes a share in percent.
+// percent formats a share in percent.
 func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }

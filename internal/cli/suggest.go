@@ -99,7 +99,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 	return j.finish("", s, text)
 }
 
-// suggestionText says in words and figures what s suggests.
+// suggestionText formats the suggestions.
 func suggestionText(m *mvclust.Model, s *explain.Suggestions) string {
 	var t page
 	t.line("%s in %s", words.Count(m.Samples(), "sample"), words.Count(m.Clusters(), "cluster"))
@@ -133,7 +133,7 @@ func suggestionText(m *mvclust.Model, s *explain.Suggestions) string {
 	return t.String()
 }
 
-// suggested tables rows, or says that there are none.
+// suggested writes a table, or a line if it has no rows.
 func suggested(t *page, rows [][]string, none string) {
 	if len(rows) == 1 {
 		t.WriteString("\n" + none + "\n")
@@ -142,7 +142,7 @@ func suggested(t *page, rows [][]string, none string) {
 	t.rows(rows)
 }
 
-// between tells of a pull and the evidence for it.
+// between returns the cells for a pull and its evidence.
 func between(m *mvclust.Model, pull float64, e *explain.Evidence) []string {
 	chance, link, by := "-", "-", "-"
 	if m.Settings.Resolution > 0 {

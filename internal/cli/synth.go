@@ -123,7 +123,7 @@ func synthFunc(ctx context.Context, out, stderr io.Writer, o synthOptions) error
 	return j.finish("", r, r.summary())
 }
 
-// generate makes the data, unless ctx is done before.
+// generate generates the data, or returns early if ctx is done.
 func generate(ctx context.Context, cfg synth.Config) (*synth.Set, error) {
 	type made struct {
 		set *synth.Set
@@ -145,7 +145,7 @@ func generate(ctx context.Context, cfg synth.Config) (*synth.Set, error) {
 	}
 }
 
-// fieldsToFlags writes flags for the fields of synth.Config in an error.
+// fieldsToFlags replaces the fields of synth.Config in an error by flags.
 func fieldsToFlags(err error) error {
 	var words []string
 	for _, field := range []string{"Samples", "Classes", "Views", "Dims", "Imbalance", "Noise", "Dependence", "Outliers", "Missing"} {

@@ -117,7 +117,7 @@ func newUpdateReport(j *job, n *newcomers, next *mvclust.Model, changes *predict
 // mostChanges bounds the changes that the summary lists; update.json has all.
 const mostChanges = 10
 
-// summary says what matters most.
+// summary is what update prints.
 func (r *updateReport) summary(folder string) string {
 	var b strings.Builder
 	c := r.Changes
