@@ -208,9 +208,9 @@ func TestEvidence(t *testing.T) {
 		"propagate": func(k *Resolved) stage { return k.Propagate },
 	} {
 		do := func(k *Resolved, ctx context.Context, threads int) (*graph.Graph, error) {
-			before := &graph.Graph{Offsets: slices.Clone(g.Offsets), Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
+			before, weight := slices.Clone(g.Index), slices.Clone(g.Weight)
 			out, err := do(k)(ctx, g, threads)
-			if !reflect.DeepEqual(g, before) {
+			if !slices.Equal(g.Index, before) || !slices.Equal(g.Weight, weight) {
 				t.Errorf("%s changes the graph", name)
 			}
 			return out, err

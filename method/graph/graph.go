@@ -1,4 +1,7 @@
-// Package graph holds the pair probabilities as a sparse symmetric graph.
+// Package graph holds the pair probabilities, P(i,j) of Eqs. p_bayesian_new, pb_optpath
+// and pb_optknn, as a sparse symmetric graph.
+//
+// It follows the method and may change in any minor version.
 package graph
 
 import (

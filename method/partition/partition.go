@@ -1,5 +1,9 @@
-// Package partition finds the clusters that make the pair probabilities most
-// likely (probabilistic clustering, Algorithm 1).
+// Package partition finds the clusters that make the pair probabilities most likely
+// (probabilistic clustering, Algorithm 1). It lowers Eq. pi_loss, or the negative of
+// modularity, by moving nodes between clusters, as the Louvain method does: first samples,
+// then, on several levels, clusters that were aggregated to nodes.
+//
+// It follows the method and may change in any minor version.
 package partition
 
 import (
@@ -71,15 +75,15 @@ func resolve(s *Settings, resolution float64) error {
 	return option.Resolve(append(s.Parameters(), ResolutionParameter(&resolution)))
 }
 
-// Steps returns how many sweeps Find makes at most: over the samples, and, as often as
-// it climbs, over the clusters of every higher level and over the samples once more; and
-// all of that three times where there are cannot-links.
+// Steps returns how many sweeps Find makes at most: over the samples, and, in every cycle, over
+// the aggregates of every higher level and over the samples once more; and three times as many
+// where there are cannot-links.
 func (s Settings) Steps(constraints *constraint.Resolved) int {
 	steps := s.Sweeps
 	if s.Levels > 1 {
-		steps *= 1 + cycles*s.Levels
+		steps *= 1 + maxCycles*s.Levels
 	}
-	if tokensOf(constraints).offsets != nil {
+	if exclusions := exclusionsOf(constraints); exclusions.Len() > 0 {
 		steps *= 3
 	}
 	return steps
@@ -105,61 +109,71 @@ type Result struct {
 	Sweeps []Sweep
 }
 
-// Find starts from singletons and moves one sample at a time, in an order drawn
-// anew for every sweep from random, to the cluster among those of its neighbours
-// that lowers Eq. pi_loss most, or out into one of its own, until nothing moves.
-// With several levels, it then moves whole clusters in the same way, clusters of
-// those, and so on, and, where any have moved, samples once more; and all of that again
-// while samples move, three times at most.
+// Find returns the partition of g that it finds from singletons on. It visits the samples in an
+// order drawn anew for every sweep from random, and moves each to the cluster of a neighbour, or
+// to one of its own, where the objective falls most, until nothing moves. With several levels it
+// then aggregates the clusters to nodes, moves these in the same way, and so on, and moves single
+// samples again; all of that while samples move, three times at most.
 //
-// Eq. pi_loss adds log(P(e=0)/P(e=1)) over the pairs within clusters. Only edges
-// of g enter the sum; the cost of joining a cluster is thus a sum over a
-// sample's edges, and a sweep takes time in proportion to their number.
+// The objective is Eq. pi_loss: the sum of log(P(e=0)/P(e=1)) over the edges within clusters.
+// Pairs without an edge do not count, so that a sweep takes time in proportion to the edges.
 //
-// With a resolution γ above 0, what is lowered is the negative of modularity times the sum of all
-// weights: every edge within a cluster counts -P, and every pair within one, with an edge
-// or without, γ times the weight expected of it, d(i) d(j) / (sum of all d), where d is
-// the sum of a sample's weights. So there a missing edge speaks against a pair.
+// With a resolution γ above 0, it is the negative of modularity times the sum of all weights:
+// every edge within a cluster counts -P, and every pair within one, with an edge or without,
+// γ d(i) d(j) / (sum of all d), where d is the sum of a sample's weights. So there a missing edge
+// speaks against a pair.
 //
-// The constraints, which may be nil, hold throughout: samples that must be together are one
-// node, and no move brings together what cannot be. They can always be met, for a partition
-// into the must-link components meets them.
+// The constraints, which may be nil, hold throughout: a must-link component is one node, and no
+// move brings members of an exclusion together. They can always be met, since a partition into
+// the components meets them.
 //
 // progress, if not nil, is called after every sweep with their number so far. The errors are
-// those of Settings.Resolve, a resolution that is not between 0 and MaxResolution, and the
-// context's own.
+// those of Settings.Resolve, a resolution that is out of range, and the context's own.
 func Find(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := resolve(&set, resolution); err != nil {
 		return nil, err
 	}
-	f := &finder{ctx: ctx, set: set, random: random, progress: progress}
-	samples, err := edgesOf(ctx, g, resolution, constraints, set)
+	f := &search{ctx: ctx, set: set, random: random, progress: progress}
+	samples, err := newNetwork(ctx, g, resolution, constraints, set)
 	if err != nil {
 		return nil, err
 	}
 	base := components(samples, constraints)
-	return f.settle(singletons(base.nodes), base)
+	return f.run(singletons(base.nodes), base)
 }
 
-// settle finds the clusters from a partition on. base has the nodes that samples are.
-func (f *finder) settle(samples *state, base *level) (*Result, error) {
-	if err := f.rise(samples); err != nil {
+// search is one search for a partition.
+type search struct {
+	ctx        context.Context
+	set        Settings
+	random     *rand.Rand
+	progress   func(sweep int)
+	sweeps     []Sweep
+	restricted *restriction // what may move; nil for all
+}
+
+// run finds the clusters from the partition s of the nodes of base on.
+func (f *search) run(s *state, base *aggregation) (*Result, error) {
+	if err := f.optimise(s); err != nil {
 		return nil, err
 	}
-	samples, err := f.freed(samples)
+	s, err := f.relax(s)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
+	return &Result{Number(base.clusters(s.label)), f.sweeps}, nil
 }
 
-// rise moves samples, and then clusters and samples again, while samples move.
-func (f *finder) rise(samples *state) error {
-	if _, err := f.descend(0, samples); err != nil {
+// maxCycles bounds how often samples are moved again after aggregates were.
+const maxCycles = 3
+
+// optimise moves samples, and then aggregates and samples again, while samples move.
+func (f *search) optimise(samples *state) error {
+	if _, err := f.moveNodes(0, samples); err != nil {
 		return err
 	}
-	for range cycles {
-		moves, err := f.climb(samples)
+	for range maxCycles {
+		moves, err := f.moveAggregates(samples)
 		if err != nil {
 			return err
 		}
@@ -170,54 +184,42 @@ func (f *finder) rise(samples *state) error {
 	return nil
 }
 
-// cycles bounds how often samples are moved again after clusters were.
-const cycles = 3
-
-// climb moves clusters, level by level, and then samples, and returns the number of
-// moves of samples.
-func (f *finder) climb(samples *state) (moves int, err error) {
-	f.part.begin(samples)
+// moveAggregates moves clusters as nodes, level by level, and then single samples, and
+// returns the number of moves of samples.
+func (f *search) moveAggregates(samples *state) (moves int, err error) {
+	f.restricted.begin(samples)
 	merged := slices.Clone(samples.label)
-	below, of := samples, merged // of: sample -> node of the level below
+	below, nodeOf := samples, merged // nodeOf: sample -> node of the level below
 	for level := 1; level < f.set.Levels; level++ {
-		number := below.compact()
-		for i, cluster := range of {
-			of[i] = number[cluster]
+		number := below.numberClusters()
+		for i, cluster := range nodeOf {
+			nodeOf[i] = number[cluster]
 		}
-		clusters := singletons(below.collapse(number))
-		f.part.wake(clusters, of)
-		moves, err := f.descend(level, clusters)
+		nodes := singletons(below.aggregate(number))
+		f.restricted.activateNodes(nodes, nodeOf)
+		moves, err := f.moveNodes(level, nodes)
 		if err != nil {
 			return 0, err
 		}
-		for i, node := range of {
-			of[i] = clusters.label[node]
+		for i, node := range nodeOf {
+			nodeOf[i] = nodes.label[node]
 		}
 		if moves == 0 {
 			break
 		}
-		below = clusters
+		below = nodes
 	}
 	if below == samples {
 		return 0, nil
 	}
 	samples.assign(merged, below.loss)
-	f.part.rouse(samples)
-	return f.descend(0, samples)
+	f.restricted.activateSamples(samples)
+	return f.moveNodes(0, samples)
 }
 
-// finder is one search.
-type finder struct {
-	ctx      context.Context
-	set      Settings
-	random   *rand.Rand
-	progress func(sweep int)
-	sweeps   []Sweep
-	part     *part // what is moved; nil where all is
-}
-
-// descend moves the nodes of s until nothing moves and returns the number of moves.
-func (f *finder) descend(level int, s *state) (moves int, err error) {
+// moveNodes is local moving: it sweeps over the nodes of s until none moves, and returns the
+// number of moves.
+func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 	order := make([]int32, len(s.label))
 	for i := range order {
 		order[i] = int32(i)
@@ -242,250 +244,6 @@ func (f *finder) descend(level int, s *state) (moves int, err error) {
 		}
 	}
 	return moves, nil
-}
-
-// edges are what may be within clusters: between nodes, which are samples or clusters
-// of them. Those of node i are offsets[i] to offsets[i+1].
-type edges struct {
-	offsets []int
-	to      []int32
-	cost    []float64 // what the edge adds to the loss when within a cluster
-	within  float64   // the cost of what is within the nodes
-
-	// Two nodes within a cluster also cost rate x the product of their degrees; degree
-	// is nil where they do not.
-	degree []float64
-	rate   float64
-
-	tokens tokens
-}
-
-// edgesOf returns the edges between the samples of g.
-func edgesOf(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings) (*edges, error) {
-	e := &edges{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
-	if resolution > 0 {
-		e.degree = make([]float64, g.Samples())
-	}
-	all := 0.0
-	for i := range g.Samples() {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
-			p := float64(g.Weight[at])
-			e.cost[at] = cost(p, resolution, set.Clip)
-			if e.degree != nil {
-				e.degree[i] += p
-				all += p
-			}
-		}
-	}
-	if all > 0 {
-		e.rate = resolution / all
-	}
-	e.tokens = tokensOf(constraints)
-	return e, nil
-}
-
-// state is the partition while it is being searched.
-type state struct {
-	edges
-	label   []int32   // node -> cluster
-	stale   []bool    // node -> whether it may want to move
-	loss    float64   // the objective, carried along with the moves
-	size    []int32   // cluster -> nodes
-	mass    []float64 // cluster -> degrees of its nodes, where nodes have any
-	taken   claims    // the tokens that the clusters hold
-	free    []int32   // clusters that have become empty
-	joining []float64 // scratch, by cluster: the sum of a node's costs to it
-	touched []int32   // scratch: clusters in joining
-}
-
-// singletons returns the partition in which every node is alone.
-func singletons(e *edges) *state {
-	n := len(e.offsets) - 1
-	s := &state{
-		edges: *e, mass: slices.Clone(e.degree), loss: e.within,
-		label: make([]int32, n), stale: make([]bool, n), size: make([]int32, n), joining: make([]float64, n),
-	}
-	for i := range n {
-		s.label[i], s.stale[i], s.size[i] = int32(i), true, 1
-	}
-	s.taken = s.tokens.claims(s.label)
-	return s
-}
-
-// assign makes label the partition, whose objective is loss.
-func (s *state) assign(label []int32, loss float64) {
-	copy(s.label, label)
-	for i := range s.stale {
-		s.stale[i] = true
-	}
-	clear(s.size)
-	clear(s.mass)
-	for i, c := range label {
-		s.size[c]++
-		if s.degree != nil {
-			s.mass[c] += s.degree[i]
-		}
-	}
-	s.free = s.free[:0]
-	for c, size := range s.size {
-		if size == 0 {
-			s.free = append(s.free, int32(c))
-		}
-	}
-	s.taken = s.tokens.claims(s.label)
-	s.loss = loss
-}
-
-// move puts node i where it costs least and reports whether that is elsewhere.
-// Staying wins ties, then the lower cluster number. A node that has not moved, or has
-// moved, stays where it is until one that it has an edge to moves.
-func (s *state) move(i int) bool {
-	if !s.stale[i] {
-		return false
-	}
-	s.stale[i] = false
-	own := s.label[i]
-	s.sum(i)
-	best, least := own, s.joining[own]
-	degree := 0.0
-	if s.degree != nil {
-		degree = s.degree[i] * s.rate
-		least += degree * (s.mass[own] - s.degree[i])
-	}
-	stay := least
-	for _, c := range s.touched {
-		if c == own {
-			continue
-		}
-		x := s.joining[c]
-		if degree > 0 {
-			x += degree * s.mass[c]
-		}
-		if x < least || x == least && best != own && c < best {
-			if s.taken.bar(s.tokens.of(i), c) {
-				s.stale[i] = true // what bars it may leave
-				continue
-			}
-			best, least = c, x
-		}
-	}
-	s.forget()
-	if least > 0 && s.size[own] > 1 { // better off alone
-		best = s.free[len(s.free)-1]
-		s.free = s.free[:len(s.free)-1]
-		least = 0
-	}
-	if best == own {
-		return false
-	}
-	s.label[i] = best
-	s.taken.drop(s.tokens.of(i), own)
-	s.taken.take(s.tokens.of(i), best)
-	s.loss += least - stay
-	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
-		s.stale[s.to[e]] = true
-	}
-	if s.degree != nil {
-		s.mass[own] -= s.degree[i]
-		s.mass[best] += s.degree[i]
-	}
-	s.size[best]++
-	if s.size[own]--; s.size[own] == 0 {
-		if s.degree != nil {
-			s.mass[own] = 0 // but for rounding, it is
-		}
-		s.free = append(s.free, own)
-	}
-	return true
-}
-
-// sum adds up in joining what node i's edges cost, by the cluster that they lead to.
-func (s *state) sum(i int) {
-	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
-		c := s.label[s.to[e]]
-		if s.joining[c] == 0 {
-			s.touched = append(s.touched, c)
-		}
-		s.joining[c] += s.cost[e]
-	}
-}
-
-// forget makes joining zeros again.
-func (s *state) forget() {
-	for _, c := range s.touched {
-		s.joining[c] = 0
-	}
-	s.touched = s.touched[:0]
-}
-
-// objective returns Eq. pi_loss over the edges, without its constant.
-func (s *state) objective() float64 {
-	sum := 0.0
-	for i, c := range s.label {
-		for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
-			if s.label[s.to[e]] == c {
-				sum += s.cost[e]
-			}
-		}
-	}
-	for i, d := range s.degree {
-		sum += s.rate * d * (s.mass[s.label[i]] - d)
-	}
-	return s.within + sum/2
-}
-
-// compact numbers the clusters that are not empty from 0 and returns the numbers.
-func (s *state) compact() []int32 {
-	number, next := make([]int32, len(s.size)), int32(0)
-	for c, size := range s.size {
-		if size > 0 {
-			number[c] = next
-			next++
-		}
-	}
-	return number
-}
-
-// collapse returns the edges between the clusters, which become nodes of the given
-// numbers: an edge costs what those between members of the two add up to.
-func (s *state) collapse(number []int32) *edges {
-	members := make([]int32, len(s.label)) // by cluster
-	start := make([]int, len(s.size)+1)
-	for c, size := range s.size {
-		start[c+1] = start[c] + int(size)
-	}
-	fill := slices.Clone(start)
-	for i, c := range s.label {
-		members[fill[c]] = int32(i)
-		fill[c]++
-	}
-	out := &edges{offsets: []int{0}, within: s.loss, rate: s.rate}
-	for c := range s.size {
-		if s.size[c] == 0 {
-			continue
-		}
-		if s.degree != nil {
-			out.degree = append(out.degree, s.mass[c])
-		}
-		for _, i := range members[start[c]:start[c+1]] {
-			s.sum(int(i))
-			out.tokens.add(s.tokens.of(int(i)))
-		}
-		out.tokens.end(s.tokens)
-		for _, d := range s.touched {
-			// A sum that passed through 0 is listed again.
-			if cost := s.joining[d]; int(d) != c && cost != 0 {
-				out.to, out.cost = append(out.to, number[d]), append(out.cost, cost)
-				s.joining[d] = 0
-			}
-		}
-		s.forget()
-		out.offsets = append(out.offsets, len(out.to))
-	}
-	return out
 }
 
 // Number renames labels to 0, 1, ... by falling size of their clusters and, among

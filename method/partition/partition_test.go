@@ -79,7 +79,7 @@ func findAt(t *testing.T, g *graph.Graph, resolution float64, set Settings, seed
 // start returns the partition of g in which every sample is alone.
 func start(t testing.TB, g *graph.Graph) *state {
 	t.Helper()
-	e, err := edgesOf(t.Context(), g, 0, nil, Settings{Clip: DefaultClip})
+	e, err := newNetwork(t.Context(), g, 0, nil, Settings{Clip: DefaultClip})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func checkLevels(t *testing.T, sweeps []Sweep, set Settings) {
 	// After samples have moved, level 1 is looked at, each further one only if something
 	// moved before, and samples again where clusters have; three times at most.
 	want := []int{0}
-	for range cycles {
+	for range maxCycles {
 		first := len(want)
 		want = append(want, 1)
 		for l := first; l < len(levels) && levels[l].moves > 0 && l-first+2 < set.Levels; l++ {
@@ -329,8 +329,8 @@ func TestCollapse(t *testing.T) {
 					t.Fatalf("%s: the objective is %v, want %v", kind, got, want)
 				}
 
-				number := s.compact()
-				s = singletons(s.collapse(number))
+				number := s.numberClusters()
+				s = singletons(s.aggregate(number))
 				checkSizes(t, s)
 				for i := range of {
 					of[i] = number[before[i]]
@@ -514,7 +514,7 @@ func checkSizes(t *testing.T, s *state) {
 	for _, c := range s.label {
 		size[c]++
 	}
-	empty := slices.Clone(s.free)
+	empty := slices.Clone(s.empty)
 	slices.Sort(empty)
 	var want []int32
 	for c, n := range size {
@@ -567,12 +567,12 @@ func TestStale(t *testing.T) {
 			for level := range 4 {
 				for range 6 * len(marked.label) {
 					i := r.IntN(len(marked.label))
-					if !marked.stale[i] {
+					if !marked.active[i] {
 						skipped++
 					}
-					every.stale[i] = true
+					every.active[i] = true
 					moved := marked.move(i)
-					if moved != every.move(i) || !slices.Equal(marked.label, every.label) || !slices.Equal(marked.free, every.free) {
+					if moved != every.move(i) || !slices.Equal(marked.label, every.label) || !slices.Equal(marked.empty, every.empty) {
 						t.Fatalf("%s, level %d: node %d is put into cluster %d, and into %d where every node is looked at", kind, level, i, marked.label[i], every.label[i])
 					}
 					if moved {
@@ -590,8 +590,8 @@ func TestStale(t *testing.T) {
 					every.loss = every.objective()
 					continue
 				}
-				number := marked.compact()
-				marked, every = singletons(marked.collapse(number)), singletons(every.collapse(number))
+				number := marked.numberClusters()
+				marked, every = singletons(marked.aggregate(number)), singletons(every.aggregate(number))
 			}
 		}
 		if skipped < 1000 || moves < 1000 {
@@ -607,7 +607,7 @@ func TestLeaving(t *testing.T) {
 		return [][]float64{1: {2: 0.9}, 0: {1: 0.6, 2: 0.39}}[i][j]
 	})
 	s := start(t, g)
-	s.label, s.size, s.free = []int32{0, 0, 0}, []int32{3, 0, 0}, []int32{1, 2}
+	s.label, s.size, s.empty = []int32{0, 0, 0}, []int32{3, 0, 0}, []int32{1, 2}
 	if !s.move(0) || s.label[0] == 0 {
 		t.Errorf("sample 0 stays in %v", s.label)
 	}

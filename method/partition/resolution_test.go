@@ -84,7 +84,7 @@ func TestResolutionCollapse(t *testing.T) {
 			n := 1 + r.IntN(40)
 			g := random(t, r, n, r.Float64(), weight)
 			resolution := drawResolution(r)
-			e, err := edgesOf(t.Context(), g, resolution, nil, Settings{Clip: DefaultClip})
+			e, err := newNetwork(t.Context(), g, resolution, nil, Settings{Clip: DefaultClip})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,13 +103,13 @@ func TestResolutionCollapse(t *testing.T) {
 				if got := s.objective(); math.Abs(got-want) > tolerance || math.Abs(s.loss-want) > tolerance {
 					t.Fatalf("%s, %s: the objective is %v, carried along %v, want %v", kind, when, got, s.loss, want)
 				}
-				mass := make([]float64, len(s.mass))
+				mass := make([]float64, len(s.degreeSum))
 				for node, c := range s.label {
 					mass[c] += s.degree[node]
 				}
 				for c := range mass {
-					if math.Abs(mass[c]-s.mass[c]) > tolerance {
-						t.Fatalf("%s, %s: cluster %d has mass %v, want %v", kind, when, c, s.mass[c], mass[c])
+					if math.Abs(mass[c]-s.degreeSum[c]) > tolerance {
+						t.Fatalf("%s, %s: cluster %d has mass %v, want %v", kind, when, c, s.degreeSum[c], mass[c])
 					}
 				}
 				checkSizes(t, s)
@@ -122,14 +122,14 @@ func TestResolutionCollapse(t *testing.T) {
 				s.assign(drawn, 0)
 				s.loss = s.objective()
 				hold("assigned")
-				number := s.compact()
+				number := s.numberClusters()
 				for i, node := range of {
 					of[i] = number[drawn[node]]
 				}
-				s = singletons(s.collapse(number))
+				s = singletons(s.aggregate(number))
 				hold("collapsed")
 				for range 2 * len(s.label) {
-					s.stale[r.IntN(len(s.label))] = true
+					s.active[r.IntN(len(s.label))] = true
 					s.move(r.IntN(len(s.label)))
 					hold("moved")
 				}

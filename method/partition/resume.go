@@ -9,16 +9,17 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 )
 
-// Resume moves samples on from a partition that was found before. Only those that touched
-// marks want to move at first, and only clusters that have such samples, or have had them,
-// are moved as wholes; others follow where what they have edges to has moved. Nothing
-// happens where nothing is marked. labels holds the cluster of every sample, at least 0,
-// or -1 for one that is alone in a new one; they must meet the constraints, and the result does. It returns the labels as Result has them, and reports progress, as Find does.
+// Resume returns the partition that is found from a given one on, and reports progress as Find
+// does. labels holds the cluster of every sample, at least 0, or -1 for a sample alone in a new
+// one; they must meet the constraints. At first, only the samples that touched marks may move,
+// and of the aggregates those with such samples, or that such samples have left; others follow
+// once what they have edges to has moved. If nothing is marked, nothing moves. The labels of the
+// result are numbered as those of Find. The errors are those of Find.
 func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := resolve(&set, resolution); err != nil {
 		return nil, err
 	}
-	all, err := edgesOf(ctx, g, resolution, constraints, set)
+	all, err := newNetwork(ctx, g, resolution, constraints, set)
 	if err != nil {
 		return nil, err
 	}
@@ -31,9 +32,9 @@ func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints
 	}
 	samples.assign(start, 0)
 	samples.loss = samples.objective()
-	copy(samples.stale, moving)
-	f := &finder{ctx: ctx, set: set, random: random, progress: progress, part: &part{touched: moving, start: slices.Clone(start)}}
-	if err := f.rise(samples); err != nil {
+	copy(samples.active, moving)
+	f := &search{ctx: ctx, set: set, random: random, progress: progress, restricted: &restriction{touched: moving, start: slices.Clone(start)}}
+	if err := f.optimise(samples); err != nil {
 		return nil, err
 	}
 	return &Result{Number(base.clusters(samples.label)), f.sweeps}, nil
@@ -59,77 +60,76 @@ func compacted(labels []int) []int32 {
 	return out
 }
 
-// part is what is moved of a partition, where not all is.
-type part struct {
+// restriction is the part of a partition that may move. A nil *restriction restricts nothing.
+type restriction struct {
 	touched []bool  // by sample
 	start   []int32 // clusters of the samples at the beginning
-	mark    []bool  // by sample: whether it is in a cluster that is moved
-	before  []int32 // clusters of the samples before they were moved as wholes
+	movable []bool  // by sample: whether it is in a cluster that may move
+	before  []int32 // clusters of the samples before aggregates were moved
 }
 
-// begin notes which clusters may be moved: those that have touched samples, or that one
-// has left.
-func (p *part) begin(samples *state) {
-	if p == nil {
+// begin notes which clusters may move: those that have touched samples, or that one has left.
+func (r *restriction) begin(samples *state) {
+	if r == nil {
 		return
 	}
-	p.before = slices.Clone(samples.label)
+	r.before = slices.Clone(samples.label)
 	clusters := make([]bool, len(samples.size))
 	for i, c := range samples.label {
-		if p.touched[i] || c != p.start[i] {
-			clusters[c], clusters[p.start[i]] = true, true
+		if r.touched[i] || c != r.start[i] {
+			clusters[c], clusters[r.start[i]] = true, true
 		}
 	}
-	p.mark = make([]bool, len(samples.label))
+	r.movable = make([]bool, len(samples.label))
 	for i, c := range samples.label {
-		p.mark[i] = clusters[c]
+		r.movable[i] = clusters[c]
 	}
 }
 
-// wake marks the nodes, of which sample i is in of[i], that may want to move.
-func (p *part) wake(nodes *state, of []int32) {
-	if p == nil {
+// activateNodes makes the nodes active that may move. Sample i is in node nodeOf[i].
+func (r *restriction) activateNodes(nodes *state, nodeOf []int32) {
+	if r == nil {
 		return
 	}
-	clear(nodes.stale)
-	for i, node := range of {
-		if p.mark[i] {
-			nodes.stale[node] = true
+	clear(nodes.active)
+	for i, node := range nodeOf {
+		if r.movable[i] {
+			nodes.active[node] = true
 		}
 	}
 }
 
-// rouse marks the samples that may want to move after clusters were: those of clusters
-// that are now one, and what has edges to them.
-func (p *part) rouse(samples *state) {
-	if p == nil {
+// activateSamples makes the samples active that may move after aggregates did: those of merged
+// clusters, and what has edges to them.
+func (r *restriction) activateSamples(samples *state) {
+	if r == nil {
 		return
 	}
-	clear(samples.stale)
-	first, joined := make([]int32, len(samples.size)), make([]bool, len(samples.size))
+	clear(samples.active)
+	first, merged := make([]int32, len(samples.size)), make([]bool, len(samples.size))
 	for c := range first {
 		first[c] = -1
 	}
 	for i, c := range samples.label {
 		switch {
 		case first[c] < 0:
-			first[c] = p.before[i]
-		case first[c] != p.before[i]:
-			joined[c] = true
+			first[c] = r.before[i]
+		case first[c] != r.before[i]:
+			merged[c] = true
 		}
 	}
 	for i, c := range samples.label {
-		if !joined[c] {
+		if !merged[c] {
 			continue
 		}
-		samples.stale[i] = true
+		samples.active[i] = true
 		for e := samples.offsets[i]; e < samples.offsets[i+1]; e++ {
-			samples.stale[samples.to[e]] = true
+			samples.active[samples.to[e]] = true
 		}
 	}
 	// In the numbers that clusters have now.
 	for i, c := range samples.label {
-		p.start[i] = c
-		p.touched[i] = p.touched[i] || joined[c]
+		r.start[i] = c
+		r.touched[i] = r.touched[i] || merged[c]
 	}
 }

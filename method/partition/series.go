@@ -9,24 +9,24 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 )
 
-// Series finds partitions of one graph at many resolutions. Of up to few samples, each
-// is found on its own. Of more, samples are moved out of singletons once, at the finest
-// resolution, and the other partitions are made of whole clusters of finer ones, until
-// Refine moves samples again.
+// Series finds partitions of one graph at many resolutions. Of at most smallGraph nodes, each is
+// found from singletons on. In larger graphs, single samples are moved once, at the finest
+// resolution; partitions of coarser resolutions are then made of the clusters of finer ones.
+// Refine moves single samples again.
 type Series struct {
 	set         Settings
 	constraints *constraint.Resolved
-	samples     *level  // samples that must be together are one node
-	all         float64 // sum of all degrees
-	inner       float64 // sum of the products of degrees within these nodes
+	samples     *aggregation // samples that must be together are one node
+	all         float64      // sum of all degrees
+	inner       float64      // sum of the products of degrees within these nodes
 }
 
-// few is a number of nodes out of which partitions are found without more ado.
-const few = 5000
+// smallGraph is the number of nodes up to which every partition is found from singletons on.
+const smallGraph = 5000
 
-// level is a partition whose clusters are nodes.
-type level struct {
-	nodes *edges
+// aggregation is a partition whose clusters are nodes.
+type aggregation struct {
+	nodes *network
 	of    []int32 // sample -> node
 }
 
@@ -36,7 +36,7 @@ func NewSeries(ctx context.Context, g *graph.Graph, finest float64, constraints 
 	if err := resolve(&set, finest); err != nil {
 		return nil, err
 	}
-	samples, err := edgesOf(ctx, g, finest, constraints, set)
+	samples, err := newNetwork(ctx, g, finest, constraints, set)
 	if err != nil {
 		return nil, err
 	}
@@ -49,24 +49,24 @@ func NewSeries(ctx context.Context, g *graph.Graph, finest float64, constraints 
 	return s, nil
 }
 
-// base returns what the finest partitions are made of: single samples, or, of many, the
-// clusters of the finest resolution.
-func (s *Series) base(ctx context.Context, random *rand.Rand) (*level, error) {
-	if s.samples.count() <= few {
+// base returns the nodes of the finest partitions: must-link components, or, in larger graphs,
+// the clusters of the finest resolution.
+func (s *Series) base(ctx context.Context, random *rand.Rand) (*aggregation, error) {
+	if s.samples.count() <= smallGraph {
 		return s.samples, nil
 	}
 	found := singletons(s.samples.nodes)
-	f := &finder{ctx: ctx, set: s.set, random: random}
-	if _, err := f.descend(0, found); err != nil {
+	f := &search{ctx: ctx, set: s.set, random: random}
+	if _, err := f.moveNodes(0, found); err != nil {
 		return nil, err
 	}
-	return found.level(s.samples.clusters(found.label)), nil
+	return found.aggregation(s.samples.clusters(found.label)), nil
 }
 
-// level returns the partition's clusters as nodes; cluster holds that of every sample.
-func (s *state) level(cluster []int32) *level {
-	number := s.compact()
-	l := &level{s.collapse(number), make([]int32, len(cluster))}
+// aggregation returns the clusters as nodes; cluster holds that of every sample.
+func (s *state) aggregation(cluster []int32) *aggregation {
+	number := s.numberClusters()
+	l := &aggregation{s.aggregate(number), make([]int32, len(cluster))}
 	for i, c := range cluster {
 		l.of[i] = number[c]
 	}
@@ -74,7 +74,7 @@ func (s *state) level(cluster []int32) *level {
 }
 
 // clusters returns the cluster of every sample, given that of every node.
-func (l *level) clusters(label []int32) []int32 {
+func (l *aggregation) clusters(label []int32) []int32 {
 	out := make([]int32, len(l.of))
 	for i, node := range l.of {
 		out[i] = label[node]
@@ -83,10 +83,10 @@ func (l *level) clusters(label []int32) []int32 {
 }
 
 // count returns the number of nodes.
-func (l *level) count() int { return len(l.nodes.offsets) - 1 }
+func (l *aggregation) count() int { return len(l.nodes.offsets) - 1 }
 
 // at returns the edges at a resolution.
-func (s *Series) at(e *edges, resolution float64) *edges {
+func (s *Series) at(e *network, resolution float64) *network {
 	out := *e
 	if out.rate = 0; s.all > 0 {
 		out.rate = resolution / s.all
@@ -94,38 +94,37 @@ func (s *Series) at(e *edges, resolution float64) *edges {
 	return &out
 }
 
-// apart is how many resolutions finer at least the clusters are that those of a
-// resolution are made of, where there are more than few of them.
-const apart = 5
+// step is how many resolutions finer the clusters are, at least, that the nodes of a larger
+// graph's partition are.
+const step = 5
 
-// Each calls do with the partition at every one of resolutions, which rise: the cluster
-// of every sample, numbered from 0 in no particular order, the number of clusters, and the
-// strain of what is Known: how far it contradicts the pairs that would be together if whole
-// clusters could be merged all the same, from 0 to 1.
-// random is asked for a source for each, and for that of resolution 0, which serves before
-// them. The only error is the context's own.
-func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int, strain float64)) error {
+// Each calls do with a partition at every one of the resolutions, which must rise: its place in
+// them, the cluster of every sample, numbered from 0 in no particular order, the number of
+// clusters, and the conflict with the constraints, from 0 to 1: see conflict. random returns the
+// source of random numbers for a resolution; it is called with 0 first, for the nodes of larger
+// graphs. The only error is the context's own.
+func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int, conflict float64)) error {
 	base, err := s.base(ctx, random(0))
 	if err != nil {
 		return err
 	}
 	next := base
 	for r, resolution := range slices.Backward(resolutions) {
-		f := &finder{ctx: ctx, set: s.set, random: random(resolution)}
+		f := &search{ctx: ctx, set: s.set, random: random(resolution)}
 		nodes := singletons(s.at(base.nodes, resolution))
-		if _, err := f.descend(1, nodes); err != nil {
+		if _, err := f.moveNodes(1, nodes); err != nil {
 			return err
 		}
-		if _, err := f.climb(nodes); err != nil {
+		if _, err := f.moveAggregates(nodes); err != nil {
 			return err
 		}
-		found := nodes.level(base.clusters(nodes.label))
-		strain, err := f.strain(found, s.constraints)
+		found := nodes.aggregation(base.clusters(nodes.label))
+		conflict, err := f.conflict(found, s.constraints)
 		if err != nil {
 			return err
 		}
-		do(r, found.of, found.count(), strain)
-		if (len(resolutions)-1-r)%apart == 0 && base.count() > few {
+		do(r, found.of, found.count(), conflict)
+		if (len(resolutions)-1-r)%step == 0 && base.count() > smallGraph {
 			base, next = next, found
 		}
 	}
@@ -135,7 +134,7 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 // Refine moves samples and clusters from a partition on, as Find does from singletons
 // on. The only error is the context's own.
 func (s *Series) Refine(ctx context.Context, resolution float64, labels []int32, random *rand.Rand) (*Result, error) {
-	f := &finder{ctx: ctx, set: s.set, random: random}
+	f := &search{ctx: ctx, set: s.set, random: random}
 	samples := singletons(s.at(s.samples.nodes, resolution))
 	samples.within += samples.rate * s.inner
 	of := make([]int32, len(samples.label))
@@ -144,5 +143,5 @@ func (s *Series) Refine(ctx context.Context, resolution float64, labels []int32,
 	}
 	samples.assign(of, 0)
 	samples.loss = samples.objective()
-	return f.settle(samples, s.samples)
+	return f.run(samples, s.samples)
 }

@@ -2,15 +2,15 @@ package selection
 
 import "github.com/mvclust/mvclust/internal/parallel"
 
-// Footprint returns how many bytes Search holds at its peak, at most, beside a graph of so
-// many samples and edges. Every thread holds a refined graph and its partitions.
+// Footprint returns how many bytes Search holds at its peak, at most, beside a graph of the
+// given numbers of samples and edges. Every thread holds a refined graph and its partitions.
 func (s Settings) Footprint(samples int, edges int64, threads int) int64 {
 	if s.Resolve() != nil {
 		return 0
 	}
 	p, n := s.plan(samples), int64(samples)
-	most := int64(p.neighbours[len(p.neighbours)-1])
-	bytes := 8*n*(max(most, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)) // lists, labels
+	largest := int64(p.neighbours[len(p.neighbours)-1])
+	bytes := 8*n*(max(largest, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)) // lists, labels
 	rows := min(parallel.Threads(threads), len(p.neighbours))
 	for _, k := range p.neighbours[len(p.neighbours)-rows:] {
 		ends := 2 * min(n*int64(k), edges)

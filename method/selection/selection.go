@@ -165,7 +165,7 @@ type searcher struct {
 	plan        plan
 }
 
-// walked is how many neighbours of a sample a random walk may go to.
+// walked is the number of neighbours of a sample that the random walk may go to.
 const walked = 10
 
 // row finds the partitions with one number of neighbours.
@@ -200,8 +200,8 @@ func (s *searcher) series(ctx context.Context, refined *graph.Graph) (*partition
 	return partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, s.set.Partition)
 }
 
-// random depends on nothing but what is tried, so that a partition can be found again
-// without the others.
+// random returns the source for one partition. It depends on nothing else, so that a partition
+// can be found again without the others.
 func (s *searcher) random(k int, resolution float64) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed^uint64(k)<<32, math.Float64bits(resolution)))
 }
@@ -213,20 +213,19 @@ type plan struct {
 	finest      float64 // resolution of the clusters that all partitions are made of
 }
 
-// plan spaces the numbers evenly on a logarithmic scale, twofold in two steps for the
-// neighbours and tenfold in five for the resolutions: from 5 neighbours to a third of the
-// samples, and from one that joins nearly everything to one that leaves clusters of some
-// 25 samples at most.
+// plan returns numbers of neighbours from 5 to a third of the samples, each the last times the
+// square root of 2, and resolutions, each the last times the fifth root of 10, from one that
+// leaves nearly one cluster to one whose clusters have about 25 samples.
 func (s Settings) plan(samples int) plan {
 	var p plan
-	most := max(1, min(s.MaxNeighbours, (samples-1)/3))
+	largest := max(1, min(s.MaxNeighbours, (samples-1)/3))
 	switch {
 	case s.Neighbours > 0:
 		p.neighbours = []int{s.Neighbours}
-	case most < fewest:
-		p.neighbours = []int{most}
+	case largest < fewest:
+		p.neighbours = []int{largest}
 	default:
-		for k := float64(fewest); math.Round(k) <= float64(most); k *= math.Sqrt2 {
+		for k := float64(fewest); math.Round(k) <= float64(largest); k *= math.Sqrt2 {
 			p.neighbours = append(p.neighbours, int(math.Round(k)))
 		}
 	}
@@ -245,7 +244,7 @@ const (
 	coarsest = 0.06
 )
 
-// Steps returns how many partitions Search finds among so many samples.
+// Steps returns how many partitions Search finds of the given number of samples.
 func (s Settings) Steps(samples int) int {
 	if s.Resolve() != nil {
 		return 0

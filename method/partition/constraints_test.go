@@ -11,9 +11,9 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 )
 
-// drawKnown returns consistent constraints on samples of random classes, which have
+// drawConstraints returns consistent constraints on samples of random classes, which have
 // nothing to do with the graph: the hardest to honour.
-func drawKnown(t *testing.T, r *rand.Rand, n int) *constraint.Resolved {
+func drawConstraints(t *testing.T, r *rand.Rand, n int) *constraint.Resolved {
 	t.Helper()
 	class := make([]int, n)
 	classes := 1 + r.IntN(n)
@@ -57,13 +57,13 @@ func wide(labels []int32) []int {
 	return out
 }
 
-// TestKnownHonoured looks for a constraint that a partition breaks.
-func TestKnownHonoured(t *testing.T) {
+// TestConstraintsHonoured looks for a constraint that a partition breaks.
+func TestConstraintsHonoured(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 0))
 	for turn := range 300 {
 		n := 2 + r.IntN(60)
 		g := random(t, r, n, r.Float64(), func(r *rand.Rand) float64 { return r.Float64() })
-		known, set, resolution := drawKnown(t, r, n), Settings{Levels: 1 + r.IntN(5)}, []float64{0, 0.01, 0.5, 3}[r.IntN(4)]
+		known, set, resolution := drawConstraints(t, r, n), Settings{Levels: 1 + r.IntN(5)}, []float64{0, 0.01, 0.5, 3}[r.IntN(4)]
 		found, err := Find(t.Context(), g, resolution, known, set, rand.New(rand.NewPCG(1, 0)), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -97,14 +97,14 @@ func TestKnownHonoured(t *testing.T) {
 	}
 }
 
-// TestKnownObjective holds the objective that is carried along, over nodes of several
+// TestConstraintsObjective holds the objective that is carried along, over nodes of several
 // samples, to one that is summed up over the samples.
-func TestKnownObjective(t *testing.T) {
+func TestConstraintsObjective(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 0))
 	for range 100 {
 		n := 3 + r.IntN(40)
 		g := random(t, r, n, r.Float64(), func(r *rand.Rand) float64 { return r.Float64() })
-		known, set, resolution := drawKnown(t, r, n), Settings{Levels: 3}, 0.1+r.Float64()
+		known, set, resolution := drawConstraints(t, r, n), Settings{Levels: 3}, 0.1+r.Float64()
 		found, err := Find(t.Context(), g, resolution, known, set, r, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -133,9 +133,9 @@ func TestKnownObjective(t *testing.T) {
 	}
 }
 
-// TestKnownMany has so many samples that a series makes its partitions of clusters, and
+// TestConstraintsMany has so many samples that a series makes its partitions of clusters, and
 // groups that are large.
-func TestKnownMany(t *testing.T) {
+func TestConstraintsMany(t *testing.T) {
 	const n = 12_000
 	g := blocks(n, 60)
 	r := rand.New(rand.NewPCG(13, 0))
@@ -187,8 +187,8 @@ func blocks(n, size int) *graph.Graph {
 	return g
 }
 
-// TestKnownNothing is what knows nothing changing nothing.
-func TestKnownNothing(t *testing.T) {
+// TestConstraintsNothing is what knows nothing changing nothing.
+func TestConstraintsNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 0))
 	for range 20 {
 		n := 2 + r.IntN(50)
@@ -218,32 +218,32 @@ func TestKnownNothing(t *testing.T) {
 	}
 }
 
-// TestClaims holds the table to a map.
-func TestClaims(t *testing.T) {
+// TestOccupancy holds the table to a map.
+func TestOccupancy(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 0))
 	for range 50 {
 		most := 1 + r.IntN(40)
-		c := newClaims(most)
+		c := newOccupancy(most)
 		type claim struct{ cluster, token int32 }
 		want := map[claim]bool{}
 		for range 2000 {
 			x := claim{int32(r.IntN(8)), int32(r.IntN(12))}
-			if got := c.bar([]int32{x.token}, x.cluster); got != want[x] {
+			if got := c.conflicts([]int32{x.token}, x.cluster); got != want[x] {
 				t.Fatalf("%v is taken: %t", x, got)
 			}
 			switch {
 			case want[x]:
-				c.drop([]int32{x.token}, x.cluster)
+				c.remove([]int32{x.token}, x.cluster)
 				delete(want, x)
 			case len(want) < most:
-				c.take([]int32{x.token}, x.cluster)
+				c.add([]int32{x.token}, x.cluster)
 				want[x] = true
 			}
 		}
 	}
 }
 
-func BenchmarkKnown(b *testing.B) {
+func BenchmarkConstraints(b *testing.B) {
 	const n = 20_000
 	g := blocks(n, 40)
 	for _, group := range []int{0, 5, 1000} {

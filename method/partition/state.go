@@ -1,0 +1,271 @@
+package partition
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/sparse"
+)
+
+// network holds the edges between nodes, which are samples or aggregates of them. Those of node
+// i are offsets[i] to offsets[i+1].
+type network struct {
+	offsets []int
+	to      []int32
+	cost    []float64 // what the edge adds to the objective within a cluster
+	within  float64   // the cost of what is within the nodes
+
+	// Two nodes in a cluster also cost rate x the product of their degrees. degree is nil
+	// without a resolution.
+	degree []float64
+	rate   float64
+
+	exclusions sparse.Rows[int32] // by node, ascending; no rows where there are none
+}
+
+// newNetwork returns the edges between the samples of g.
+func newNetwork(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings) (*network, error) {
+	e := &network{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
+	if resolution > 0 {
+		e.degree = make([]float64, g.Samples())
+	}
+	all := 0.0
+	for i := range g.Samples() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
+			p := float64(g.Weight[at])
+			e.cost[at] = cost(p, resolution, set.Clip)
+			if e.degree != nil {
+				e.degree[i] += p
+				all += p
+			}
+		}
+	}
+	if all > 0 {
+		e.rate = resolution / all
+	}
+	e.exclusions = exclusionsOf(constraints)
+	return e, nil
+}
+
+// state is a partition of the nodes of a network while it is searched.
+type state struct {
+	network
+	label     []int32   // node -> cluster
+	active    []bool    // node -> whether it may want to move
+	loss      float64   // the objective, updated with every move
+	size      []int32   // cluster -> nodes
+	degreeSum []float64 // cluster -> the degrees of its nodes, where nodes have any
+	occupied  occupancy // the exclusions that clusters have a member of
+	empty     []int32   // clusters without nodes
+	costTo    []float64 // scratch, by cluster: the sum of a node's costs to it
+	adjacent  []int32   // scratch: the clusters in costTo
+}
+
+// singletons returns the partition in which every node is alone.
+func singletons(e *network) *state {
+	n := len(e.offsets) - 1
+	s := &state{
+		network: *e, degreeSum: slices.Clone(e.degree), loss: e.within,
+		label: make([]int32, n), active: make([]bool, n), size: make([]int32, n), costTo: make([]float64, n),
+	}
+	for i := range n {
+		s.label[i], s.active[i], s.size[i] = int32(i), true, 1
+	}
+	s.occupied = s.occupancy()
+	return s
+}
+
+// assign makes label the partition, whose objective is loss.
+func (s *state) assign(label []int32, loss float64) {
+	copy(s.label, label)
+	for i := range s.active {
+		s.active[i] = true
+	}
+	clear(s.size)
+	clear(s.degreeSum)
+	for i, c := range label {
+		s.size[c]++
+		if s.degree != nil {
+			s.degreeSum[c] += s.degree[i]
+		}
+	}
+	s.empty = s.empty[:0]
+	for c, size := range s.size {
+		if size == 0 {
+			s.empty = append(s.empty, int32(c))
+		}
+	}
+	s.occupied = s.occupancy()
+	s.loss = loss
+}
+
+// move puts node i where the objective is lowest and reports whether that is elsewhere. A node
+// that has been visited is not active until one that it has an edge to moves.
+func (s *state) move(i int) bool {
+	if !s.active[i] {
+		return false
+	}
+	s.active[i] = false
+	s.addCosts(i)
+	to, change := s.best(i)
+	s.clearCosts()
+	if to == s.label[i] {
+		return false
+	}
+	if to == alone {
+		to = s.empty[len(s.empty)-1]
+		s.empty = s.empty[:len(s.empty)-1]
+	}
+	s.loss += change
+	s.relabel(i, to)
+	return true
+}
+
+// alone stands for a cluster without nodes.
+const alone = -1
+
+// best returns the cluster in which node i, whose costs are added up, costs least, or alone, and
+// by how much that changes the objective. Staying wins ties, then the lower cluster number.
+func (s *state) best(i int) (cluster int32, change float64) {
+	own := s.label[i]
+	best, least := own, s.costTo[own]
+	degree := 0.0
+	if s.degree != nil {
+		degree = s.degree[i] * s.rate
+		least += degree * (s.degreeSum[own] - s.degree[i])
+	}
+	stay := least
+	for _, c := range s.adjacent {
+		if c == own {
+			continue
+		}
+		x := s.costTo[c]
+		if degree > 0 {
+			x += degree * s.degreeSum[c]
+		}
+		if x < least || x == least && best != own && c < best {
+			if s.occupied.conflicts(s.exclusionsOf(i), c) {
+				s.active[i] = true // the member in conflict may leave
+				continue
+			}
+			best, least = c, x
+		}
+	}
+	if least > 0 && s.size[own] > 1 {
+		return alone, -stay
+	}
+	return best, least - stay
+}
+
+// relabel moves node i to a cluster, in all but the objective, and makes its neighbours active.
+func (s *state) relabel(i int, to int32) {
+	own := s.label[i]
+	s.label[i] = to
+	exclusions := s.exclusionsOf(i)
+	s.occupied.remove(exclusions, own)
+	s.occupied.add(exclusions, to)
+	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
+		s.active[s.to[e]] = true
+	}
+	if s.degree != nil {
+		s.degreeSum[own] -= s.degree[i]
+		s.degreeSum[to] += s.degree[i]
+	}
+	s.size[to]++
+	if s.size[own]--; s.size[own] == 0 {
+		if s.degree != nil {
+			s.degreeSum[own] = 0 // without what rounding leaves
+		}
+		s.empty = append(s.empty, own)
+	}
+}
+
+// addCosts adds up in costTo what node i's edges cost, by the cluster that they lead to.
+func (s *state) addCosts(i int) {
+	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
+		c := s.label[s.to[e]]
+		if s.costTo[c] == 0 {
+			s.adjacent = append(s.adjacent, c)
+		}
+		s.costTo[c] += s.cost[e]
+	}
+}
+
+// clearCosts makes costTo zeros again.
+func (s *state) clearCosts() {
+	for _, c := range s.adjacent {
+		s.costTo[c] = 0
+	}
+	s.adjacent = s.adjacent[:0]
+}
+
+// objective returns the objective, without its constant, summed up anew.
+func (s *state) objective() float64 {
+	sum := 0.0
+	for i, c := range s.label {
+		for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
+			if s.label[s.to[e]] == c {
+				sum += s.cost[e]
+			}
+		}
+	}
+	for i, d := range s.degree {
+		sum += s.rate * d * (s.degreeSum[s.label[i]] - d)
+	}
+	return s.within + sum/2
+}
+
+// numberClusters numbers the clusters that are not empty from 0 and returns the numbers.
+func (s *state) numberClusters() []int32 {
+	number, next := make([]int32, len(s.size)), int32(0)
+	for c, size := range s.size {
+		if size > 0 {
+			number[c] = next
+			next++
+		}
+	}
+	return number
+}
+
+// aggregate returns the network of the clusters, which become nodes of the given numbers. An
+// edge costs the sum of those between members of the two.
+func (s *state) aggregate(number []int32) *network {
+	members := sparse.Collect(len(s.size), func(add func(cluster int, node int32)) {
+		for i, c := range s.label {
+			add(int(c), int32(i))
+		}
+	})
+	out := &network{offsets: []int{0}, within: s.loss, rate: s.rate}
+	var exclusions []int32
+	for c := range s.size {
+		if s.size[c] == 0 {
+			continue
+		}
+		if s.degree != nil {
+			out.degree = append(out.degree, s.degreeSum[c])
+		}
+		exclusions = exclusions[:0]
+		for _, i := range members.Of(c) {
+			s.addCosts(int(i))
+			exclusions = append(exclusions, s.exclusionsOf(int(i))...)
+		}
+		if s.exclusions.Len() > 0 {
+			out.exclusions.Append(exclusions...)
+		}
+		for _, d := range s.adjacent {
+			// A sum that passed through 0 is listed again.
+			if cost := s.costTo[d]; int(d) != c && cost != 0 {
+				out.to, out.cost = append(out.to, number[d]), append(out.cost, cost)
+				s.costTo[d] = 0
+			}
+		}
+		s.clearCosts()
+		out.offsets = append(out.offsets, len(out.to))
+	}
+	return out
+}
