@@ -41,7 +41,7 @@ func ExampleDescribe() {
 	//   nearest to cluster 0, with a pull of 0.38
 }
 
-// What would a person's answers settle?
+// Which clusters may be one or two, and what should a person be asked?
 func ExampleExplainer_Suggest() {
 	ctx := context.Background()
 	set, err := synth.Generate(synth.Config{Samples: 300, Classes: 5, Noise: []float64{1.3}})
@@ -67,15 +67,15 @@ func ExampleExplainer_Suggest() {
 		fmt.Printf("cluster %d may be two, of %d and %d samples: pull %.2f\n", s.Cluster, s.Halves[0].Size, s.Halves[1].Size, s.Pull)
 	}
 	for _, q := range found.Questions {
-		fmt.Printf("do samples %s and %s belong together? it settles the place of %d\n", q.A.ID, q.B.ID, q.Samples)
+		fmt.Printf("do samples %s and %s belong together? the answer may move %d\n", q.A.ID, q.B.ID, q.Samples)
 	}
 	// Output:
 	// clusters 1 and 3 may be one: pull 0.46, links of 78.6 where chance gives 90.8
 	// clusters 3 and 4 may be one: pull 0.21, links of 25.0 where chance gives 95.6
 	// cluster 1 may be two, of 32 and 28 samples: pull 0.78
 	// cluster 0 may be two, of 34 and 27 samples: pull 0.80
-	// do samples 148 and 101 belong together? it settles the place of 60
-	// do samples 101 and 89 belong together? it settles the place of 59
+	// do samples 148 and 101 belong together? the answer may move 60
+	// do samples 101 and 89 belong together? the answer may move 59
 }
 
 // Why do two samples share a cluster?

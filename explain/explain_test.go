@@ -547,7 +547,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// A view that has no say is told apart from one that is missing.
+// A view that the fit left out has another state than one that is missing.
 func TestLeftOut(t *testing.T) {
 	m := fit(t, data(t).Views, mvclust.Options{})
 	m.Views[1].LeftOut = true

@@ -15,7 +15,7 @@ import (
 	"github.com/mvclust/mvclust/score"
 )
 
-// tally counts what is right of so many.
+// tally counts what is right, of all.
 type tally struct{ right, of float64 }
 
 func (t *tally) add(right bool) {
@@ -58,7 +58,7 @@ func (j *judged) apart(p couple) bool {
 	return j.major(func(i int) bool { return j.half[i] == p.a }) != j.major(func(i int) bool { return j.half[i] == p.b })
 }
 
-// answer settles questions by the classes: clusters are joined, halves become clusters, and
+// answer answers questions by the classes: clusters are joined, halves become clusters, and
 // samples leave theirs. It counts the answers that contradict the clustering.
 func (j *judged) answer(questions []Question) (labels []int, news tally) {
 	labels = slices.Clone(j.m.Labels)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Clusters keep their numbers, get new ones, and what became of them is told.
+// Clusters keep their numbers or get new ones, and the changes say which.
 func TestChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		old, found, want []int

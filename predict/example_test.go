@@ -10,7 +10,7 @@ import (
 	"github.com/mvclust/mvclust/synth"
 )
 
-// Clusters of 900 samples tell where others belong, also where these lack a view.
+// Predict the clusters of new samples by those of 900 others, also without a view.
 func ExamplePredictor() {
 	ctx := context.Background()
 	old, err := synth.Generate(synth.Config{Samples: 900, Classes: 9, Noise: []float64{0.9}, Missing: 0.2})
@@ -52,8 +52,8 @@ func ExamplePredictor() {
 	// some 12% belong to no cluster, most of them of the new class: true
 }
 
-// The samples of a class that is new make a cluster of their own, and the other clusters
-// keep their numbers.
+// The samples of a new class make a cluster of their own, and the other clusters keep their
+// numbers.
 func ExampleUpdate() {
 	ctx := context.Background()
 	old, err := synth.Generate(synth.Config{Samples: 900, Classes: 9, Noise: []float64{0.9}})

@@ -47,7 +47,7 @@ type batch struct {
 	count   int
 	queries []*similarity.Queries // by view; nil where none has it
 	found   []*neighbour.Found
-	scales  [][]float32 // by view and newcomer: the local scales
+	scales  [][]float32 // by view and new sample: the local scales
 }
 
 // search finds the nearest samples of new samples in every view, and their local scales.
@@ -104,8 +104,8 @@ func (b *batch) order() []int32 {
 	return order
 }
 
-// walker finds the links of one new sample at a time: one thread's memory.
-type walker struct {
+// newSample is one thread's memory for one new sample at a time, and finds its links.
+type newSample struct {
 	*linker
 	place  []int32 // by sample: its place among the candidates, counted from 1; 0 if it is none
 	others []int32
@@ -130,14 +130,14 @@ type link struct {
 	weight float32
 }
 
-func (l *linker) walker() *walker {
-	w := &walker{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
+func (l *linker) newSample() *newSample {
+	w := &newSample{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
 	w.place, w.row = make([]int32, l.spaces[0].Samples), refine.NewRow(l.spaces[0].Samples)
 	return w
 }
 
 // fuse finds the candidates of sample i of the batch, and their fused probabilities.
-func (w *walker) fuse(b *batch, i int) {
+func (w *newSample) fuse(b *batch, i int) {
 	w.candidates = w.candidates[:0]
 	for _, f := range b.found {
 		if f == nil {
@@ -162,14 +162,14 @@ func (w *walker) fuse(b *batch, i int) {
 }
 
 // reset forgets the candidates.
-func (w *walker) reset() {
+func (w *newSample) reset() {
 	for _, j := range w.candidates {
 		w.place[j] = 0
 	}
 }
 
 // compare finds the similarities of sample i of the batch and its candidates in view m.
-func (w *walker) compare(b *batch, i, m int) {
+func (w *newSample) compare(b *batch, i, m int) {
 	alike := slices.Grow(w.alike[m][:0], len(w.candidates))[:len(w.candidates)]
 	w.alike[m] = alike
 	for t := range alike {
@@ -198,7 +198,7 @@ func (w *walker) compare(b *batch, i, m int) {
 
 // link makes links of the probabilities, by path and co-neighbour propagation where the
 // model's settings have them. Paths lead over the neighbours that the model has.
-func (w *walker) link() {
+func (w *newSample) link() {
 	w.propagate()
 	w.links = w.links[:0]
 	if w.m.Settings.Refinement.WithoutCoNeighbours {
@@ -218,7 +218,7 @@ func (w *walker) link() {
 
 // propagate makes the probabilities those that the neighbours are chosen by: after path
 // propagation and all rounds of co-neighbour propagation but the last.
-func (w *walker) propagate() {
+func (w *newSample) propagate() {
 	set := w.m.Settings.Refinement
 	if !set.WithoutPaths {
 		w.p = append(w.p[:0], w.row.Paths(w.candidates, w.p, w.neighbours)...)
@@ -233,7 +233,7 @@ func (w *walker) propagate() {
 }
 
 // again puts the links in the place of the probabilities, for another round.
-func (w *walker) again() {
+func (w *newSample) again() {
 	for t := range w.p {
 		w.p[t] = 0
 	}
@@ -243,7 +243,7 @@ func (w *walker) again() {
 }
 
 // neighbours returns the neighbours of a sample of the model, and none of a new sample.
-func (w *walker) neighbours(j int) ([]int32, []float32) {
+func (w *newSample) neighbours(j int) ([]int32, []float32) {
 	switch {
 	case j >= w.m.Samples():
 		return nil, nil
@@ -254,7 +254,7 @@ func (w *walker) neighbours(j int) ([]int32, []float32) {
 }
 
 // coNeighbours makes links of the probabilities, by those of the K most probable candidates.
-func (w *walker) coNeighbours() {
+func (w *newSample) coNeighbours() {
 	near, k := w.m.Neighbourhoods, w.m.Settings.Neighbours
 	w.list = w.row.Nearest(w.list[:0], w.candidates, w.p, k)
 	to, weight := w.row.CoNeighbours(w.candidates, w.p, w.list, near, k)
@@ -264,12 +264,12 @@ func (w *walker) coNeighbours() {
 	}
 }
 
-// walkers returns one for each thread that asks.
-func (l *linker) walkers(threads int, worth *partition.Worth) func(worker int) *walker {
-	all := make([]*walker, parallel.Threads(threads))
-	return func(worker int) *walker {
+// perThread returns a newSample for each thread that asks.
+func (l *linker) perThread(threads int, worth *partition.Worth) func(worker int) *newSample {
+	all := make([]*newSample, parallel.Threads(threads))
+	return func(worker int) *newSample {
 		if all[worker] == nil {
-			all[worker] = l.walker()
+			all[worker] = l.newSample()
 			if worth != nil {
 				all[worker].sums = worth.Links()
 			}

@@ -124,7 +124,7 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 		Labels: make([]int, count), Confidence: make([]float64, count), Next: make([]int, count),
 		Typicality: make([]float64, count), SameAs: make([]int, count),
 	}
-	walkers := p.linker.walkers(threads, p.worth)
+	scratch := p.linker.perThread(threads, p.worth)
 	tick := parallel.Counter(progress)
 	for lo := 0; lo < count; lo += batchSize {
 		hi := min(count, lo+batchSize)
@@ -135,7 +135,7 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 		}
 		order := b.order()
 		err = parallel.Blocks(ctx, threads, hi-lo, 64, func(worker, from, to int) {
-			w := walkers(worker)
+			w := scratch(worker)
 			for _, at := range order[from:to] {
 				i, id := int(at), ""
 				if ids != nil {
@@ -211,7 +211,7 @@ func rowsOf(views []*view.View, lo, hi int) []*view.View {
 }
 
 // copy gives new sample at the result of sample old of the model, which it equals.
-func (p *Predictor) copy(w *walker, r *Result, at, old int) {
+func (p *Predictor) copy(w *newSample, r *Result, at, old int) {
 	r.Labels[at], r.Confidence[at], r.SameAs[at] = p.m.Labels[old], p.m.Confidence[old], old
 	density := 0.0
 	if p.typicality.density != nil {
@@ -223,7 +223,7 @@ func (p *Predictor) copy(w *walker, r *Result, at, old int) {
 }
 
 // assign finds the cluster of new sample at, which is sample i of the batch.
-func (p *Predictor) assign(w *walker, r *Result, at int, b *batch, i int) {
+func (p *Predictor) assign(w *newSample, r *Result, at int, b *batch, i int) {
 	w.fuse(b, i)
 	w.link()
 	label := p.worth.Best(w.sums)
@@ -244,7 +244,7 @@ func (p *Predictor) assign(w *walker, r *Result, at int, b *batch, i int) {
 
 // support returns the support of the new sample of w, to which the cluster label is worth
 // most.
-func (p *Predictor) support(w *walker, label int) float64 {
+func (p *Predictor) support(w *newSample, label int) float64 {
 	switch {
 	case byLinks(p.m):
 		if label == None {
@@ -262,7 +262,7 @@ func (p *Predictor) support(w *walker, label int) float64 {
 }
 
 // density returns the density of sample i of the batch, of which w has the neighbours.
-func (p *Predictor) density(w *walker, b *batch, i int) float64 {
+func (p *Predictor) density(w *newSample, b *batch, i int) float64 {
 	if p.typicality.density == nil {
 		return 0
 	}

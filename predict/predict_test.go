@@ -43,7 +43,7 @@ func TestTrainingSamplesKeepTheirLabels(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(r.Labels, m.Labels) || !slices.Equal(r.Confidence, m.Confidence) || !slices.Equal(r.SameAs, span(0, 300)) {
-					t.Error("the samples of the model are told something else than they were")
+					t.Error("the samples of the model get another result than they have")
 				}
 			})
 		}
@@ -116,8 +116,8 @@ func TestNewSamples(t *testing.T) {
 	}
 }
 
-// What is told of a sample depends on nothing but the sample.
-func TestCompanyChangesNothing(t *testing.T) {
+// The result for a sample depends on nothing but the sample.
+func TestBatchesChangeNothing(t *testing.T) {
 	for name, opt := range presets {
 		t.Run(name, func(t *testing.T) {
 			set := made(t, synth.Config{Samples: 500, Classes: 6, Dims: []int{20}, Missing: 0.3, Outliers: 0.1})
@@ -151,7 +151,7 @@ func TestCompanyChangesNothing(t *testing.T) {
 					SameAs: labelsOf(whole.SameAs, order[at:at+len(some)]),
 				}
 				if !reflect.DeepEqual(r, want) {
-					t.Fatalf("%d samples from place %d are told something else than among all", len(some), at)
+					t.Fatalf("%d samples from place %d get another result than among all", len(some), at)
 				}
 			}
 			for i, c := range whole.Confidence {

@@ -205,9 +205,9 @@ func (u *update) localise(l *linker, b *batch) {
 func (u *update) pair(l *linker, b *batch, tick func(int)) error {
 	n := u.old.Samples()
 	u.pairs = make([][]probable, n+u.count)
-	walkers := l.walkers(u.threads, nil)
+	scratch := l.perThread(u.threads, nil)
 	return parallel.Blocks(u.ctx, u.threads, u.count, 64, func(worker, lo, hi int) {
-		w := walkers(worker)
+		w := scratch(worker)
 		for i := lo; i < hi; i++ {
 			w.fuse(b, i)
 			w.propagate()

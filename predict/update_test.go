@@ -104,7 +104,7 @@ func TestUpdateTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(r.Labels, three.Labels[:450]) {
-				t.Error("the samples of an updated model are told other labels")
+				t.Error("the samples of an updated model get other labels")
 			}
 		})
 	}
