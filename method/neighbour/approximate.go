@@ -12,11 +12,11 @@ import (
 
 const (
 	checked   = 256   // random rows whose exact neighbours are found, to estimate the recall
-	margin    = 0.003 // by which the cells alone should exceed the recall wanted
-	shortfall = 0.012 // by which they may miss it where a pass makes up for it
-	widenings = 2     // before the search is exact
-	passes    = 2     // over the neighbours of neighbours at most, before widening
-	minRows   = 2000  // that are worth the bother
+	margin    = 0.003 // by which probes alone should exceed the recall wanted
+	shortfall = 0.012 // by which they may miss it where a pass follows
+	widenings = 2     // doublings of the probes before an exact search
+	passes    = 2     // most passes over neighbours of neighbours before the next doubling
+	minRows   = 2000  // fewest rows that are searched approximately
 )
 
 // approximates says whether n rows are searched approximately for k neighbours each. Few
