@@ -82,7 +82,7 @@ const (
 	// command holds for each sample in addition to the library: its id and its class.
 	program   = 32 << 20
 	perSample = 48
-	// leastMemory is the smallest limit that is set, below which collection would be slow.
+	// leastMemory is the least that a run is said to need, which keeps collections rare.
 	leastMemory = 64 << 20
 	// collectAt is GOGC, the garbage allowed in percent of the memory in use;
 	// collectLargeAt is that of runs that need largeMemory or more. Their arrays hold no
