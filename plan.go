@@ -10,6 +10,7 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/posterior"
+	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
@@ -169,15 +170,16 @@ func (p *plan) footprint() int64 {
 	if p.Learner != nil { // it is given all pairs, and their similarities
 		learn = held + (8+4*int64(views))*pairs
 	}
-	refine := 24 * pairs
+	clustering := refine.Footprint(pairs)
 	if p.Preset == Auto {
-		refine = 8*2*pairs + p.selection().Footprint(p.samples, pairs, p.Threads)
+		clustering = 8*2*pairs + p.selection().Footprint(p.samples, pairs, p.Threads)
 	}
 	if !p.Consume {
-		refine += rows
+		clustering += rows
 	}
-	refine += p.constraintFootprint(pairs)
-	return max(rows+max(neighbours, union, learn, fuse), refine) + int64(p.samples)*int64(48+16*views) + fixed
+	samples := int64(p.samples)
+	clustering += p.Constraints.Footprint(samples, pairs, min(pairs, samples*selection.DefaultMaxNeighbours), p.Threads)
+	return max(rows+max(neighbours, union, learn, fuse), clustering) + samples*int64(48+16*views) + fixed
 }
 
 // rowsFootprint returns the bytes of the rows of all views, as given and as compared, and
@@ -196,21 +198,6 @@ func (p *plan) rowsFootprint() (rows, search int64) {
 		search = max(search, p.Search.Footprint(p.samples, d, p.Candidates))
 	}
 	return rows + largest, search
-}
-
-// constraintFootprint returns how many bytes the constraints take at most beside so many
-// pairs.
-func (p *plan) constraintFootprint(pairs int64) int64 {
-	if p.Constraints.Empty() {
-		return 0
-	}
-	samples, threads := int64(p.samples), int64(p.Threads)
-	tokens := int64(2*len(p.Constraints.CannotLink) + len(p.Constraints.Distinct))
-	links := int64(len(p.Constraints.MustLink))
-	// What follows from the constraints, in both numberings, and what is propagated to the
-	// neighbours; the fused graph once more, and every thread's refined one.
-	return 40*samples + tokens*(80+80*threads) + 400*links*threads +
-		16*pairs + threads*16*min(pairs, samples*selection.DefaultMaxNeighbours)
 }
 
 // fixed is what a run holds however few samples there are.
@@ -239,24 +226,9 @@ func (p *plan) costs(counts []int) costs {
 	}
 	// The larger the run, the less of what it reads is in the caches.
 	far := math.Pow(max(1e4, n)/1e5, 0.3)
-	refinement, steps := 0.0, p.Refinement.Steps()
-	var refining func(share float64) float64
-	if steps > 0 {
-		refinement = 10 * pairs * float64(steps)
-	}
-	if paths := 25 * pairs * far; !p.Refinement.WithoutPaths {
-		refinement += paths
-		// Paths come first, one step of all, and take most of the time.
-		refining = func(share float64) float64 {
-			return (paths*min(1, share*float64(steps)) + (refinement-paths)*share) / refinement
-		}
-	}
-	// Every sweep has about half as much to do as the one before.
-	moving := func(share float64) float64 { return 1 - math.Pow(0.5, share*float64(p.Partition.Steps(nil))) }
-	clustering := costs{
-		{StageRefine, refinement, refining},
-		{StagePartition, 170 * n * float64(p.Neighbours) * far, moving},
-	}
+	refinement, refined := p.Refinement.Cost(pairs, far)
+	moving, moved := p.Partition.Cost(p.samples, p.Neighbours, far)
+	clustering := costs{{StageRefine, refinement, refined}, {StagePartition, moving, moved}}
 	if p.Preset == Auto {
 		clustering = costs{{StageChoose, p.selection().Cost(p.samples) * far, nil}}
 	}
