@@ -56,9 +56,9 @@ type Result struct {
 	// The support is the sum of the link probabilities into the sample's cluster. If the
 	// partition has no resolution, it is that of the K most probable neighbours.
 	//
-	// The density compares the distances r around a sample with those around its 10 most
+	// The density compares the distances d around a sample with those around its 10 most
 	// probable neighbours j, as the local outlier factor does: it is the mean of
-	// log(r(j) / r(x)), added up over the views and divided by the square root of their
+	// log(d(j) / d(x)), added up over the views and divided by the square root of their
 	// number. It is left out where similarities are not localised.
 	Typicality []float64
 	// SameAs holds the sample of the model that has the same values in the same views, or
@@ -105,9 +105,9 @@ const batchSize = 1 << 14
 // order, and nil where no sample has the view. ids holds the new samples' ids, or is nil.
 //
 // A sample is linked to the model's samples as Fit would have linked it, had it alone been
-// added. It gets the cluster that is worth most to it by the objective of the fit. It gets
-// None if it would lower the objective alone, or if it is an outlier: its Typicality is
-// below Unlike. New samples do not influence each other.
+// added. It gets the cluster that lowers the objective of the fit most. It gets None if no
+// cluster lowers it, or if it is an outlier: its Typicality is below Unlike. New samples do
+// not influence each other.
 //
 // A sample whose views equal those of a sample of the model, bit for bit, gets that
 // sample's label. Of several such samples, the one with the same id counts, or else the
