@@ -90,7 +90,7 @@ cannot be used, and 130 after Ctrl-C.`,
 			return cmd.Help()
 		},
 	})
-	root.AddCommand(newFitCommand(), newPredictCommand(), newUpdateCommand(), newEvalCommand(), newExplainCommand(), newSuggestCommand(), newSynthCommand(), newDemoCommand(), newBenchCommand(), newVersionCommand())
+	root.AddCommand(newFitCommand(), newPredictCommand(), newUpdateCommand(), newEvalCommand(), newExplainCommand(), newSuggestCommand(), newSynthCommand(), newDemoCommand(), newVersionCommand())
 	return root
 }
 

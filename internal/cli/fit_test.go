@@ -361,7 +361,6 @@ func TestCancelled(t *testing.T) {
 		{"synth", "-o", filepath.Join(dir, "out")},
 		{"eval", "--truth", data + ":labels", data + ":labels"},
 		{"demo", "-o", filepath.Join(dir, "out")},
-		{"bench", "sets", "--data", dir, "-o", filepath.Join(dir, "out", "results.md")},
 	} {
 		var out, stderr bytes.Buffer
 		if err := run(ctx, args, &out, &stderr); !errors.Is(err, context.Canceled) {

@@ -1,0 +1,278 @@
+package lab
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+)
+
+// Data is a set with known classes. It is read when it is first asked for.
+type Data struct {
+	// Path is that of its file.
+	Path   string
+	SHA256 string // empty where the set is synthetic
+	index  string
+	synth  *Synth
+
+	views   []*mvclust.View
+	labels  []int
+	classes int
+}
+
+// Classes returns the number of classes, once the set was read.
+func (d *Data) Classes() int { return d.classes }
+
+// open finds the set of a setup.
+func (l *Lab) open(s Setup) (*Data, error) {
+	if d := l.sets[s.data()]; d != nil {
+		return d, nil
+	}
+	d := &Data{synth: s.Synth}
+	switch {
+	case s.Synth != nil:
+		d.Path = filepath.Join(l.Scratch, fmt.Sprintf("synth-%d-%d-%d", s.Synth.Samples, s.Synth.Views, s.Synth.Dims), "synth.npz")
+	case s.File != "":
+		d.Path = filepath.Join(l.Folder, filepath.FromSlash(s.File))
+		var err error
+		if d.SHA256, err = digest(d.Path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s is not in the folder", s.File)
+		} else if err != nil {
+			return nil, err
+		}
+		if s.Index != "" {
+			d.index = d.Path + ":" + s.Index
+		}
+	}
+	if l.sets == nil {
+		l.sets = make(map[string]*Data)
+	}
+	l.sets[s.data()] = d
+	return d, nil
+}
+
+// make makes the file of a synthetic set where it is not there yet.
+func (l *Lab) make(ctx context.Context, d *Data) error {
+	if d.synth == nil {
+		return nil
+	}
+	if _, err := os.Stat(d.Path); err == nil {
+		return nil
+	}
+	s := d.synth
+	l.say("making %d samples", s.Samples)
+	_, err := l.Mvclust(ctx, "synth", "-o", filepath.Dir(d.Path), "--samples", strconv.Itoa(s.Samples),
+		"--classes", strconv.Itoa(s.Classes()), "--views", strconv.Itoa(s.Views),
+		"--dims", strconv.Itoa(s.Dims), "--imbalance", fmt.Sprint(Imbalance), "--noise", fmt.Sprint(Noise))
+	return err
+}
+
+// drop lets go of a synthetic set.
+func (l *Lab) drop(s Setup) {
+	if d := l.sets[s.data()]; d != nil && s.Synth != nil {
+		_ = os.RemoveAll(filepath.Dir(d.Path))
+		delete(l.sets, s.data())
+	}
+}
+
+// digest returns the SHA-256 of a file.
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Load reads the set of a setup: its views, the class of every sample and the number of
+// classes. The error says nothing of where the folder is.
+func (l *Lab) Load(ctx context.Context, s Setup) (views []*mvclust.View, labels []int, classes int, err error) {
+	d, err := l.open(s)
+	if err == nil {
+		err = d.load(ctx)
+	}
+	if err != nil {
+		return nil, nil, 0, l.portable(err)
+	}
+	return d.views, d.labels, d.classes, nil
+}
+
+// portable leaves out of an error where the folder is.
+func (l *Lab) portable(err error) error {
+	if err == nil || l.Folder == "" || !strings.Contains(err.Error(), filepath.Clean(l.Folder)) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), filepath.Clean(l.Folder)+string(filepath.Separator), ""))
+}
+
+func (d *Data) load(ctx context.Context) error {
+	if d.views != nil {
+		return nil
+	}
+	set, err := dataset.Load(ctx, []string{d.Path}, dataset.Options{Index: d.index})
+	if err != nil {
+		return err
+	}
+	truth, err := dataset.Labels(ctx, d.Path, set.IDs, set.Views[0].Samples)
+	if err != nil {
+		return err
+	}
+	d.views, d.labels, d.classes = set.Views, truth.Labels, len(truth.Names)
+	return nil
+}
+
+// prepare returns the views that a setup chooses, with those it takes away and adds.
+func (d *Data) prepare(s Setup, seed uint64) ([]*mvclust.View, error) {
+	views := d.views
+	if s.Views != nil {
+		views = nil
+		for _, v := range s.Views {
+			if v < 0 || v >= len(d.views) {
+				return nil, fmt.Errorf("there is no view %d; the set has %d", v, len(d.views))
+			}
+			views = append(views, d.views[v])
+		}
+	}
+	masked, err := mask(views, s.Missing, seed)
+	if err != nil {
+		return nil, err
+	}
+	if s.Spare {
+		giveBack(masked, views)
+	}
+	if s.Noise > 0 {
+		noise, err := noiseView(views[0].Samples, s.Noise, seed)
+		if err != nil {
+			return nil, err
+		}
+		masked = append(slices.Clip(masked), noise)
+	}
+	return masked, nil
+}
+
+// mask returns the views without the given shares of the samples, drawn at random such
+// that none loses two views. The views themselves are not changed. It is an error if there
+// is not one share per view; nil takes nothing away.
+func mask(views []*mvclust.View, missing []float64, seed uint64) ([]*mvclust.View, error) {
+	if missing == nil {
+		return views, nil
+	}
+	if len(missing) != len(views) {
+		return nil, fmt.Errorf("has %d views, and the case is about %d", len(views), len(missing))
+	}
+	n := views[0].Samples
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(n)
+	masked := make([]*mvclust.View, len(views))
+	share, from := 0.0, 0
+	for m, v := range views {
+		share += missing[m]
+		to := int(math.Round(share * float64(n)))
+		present := make([]bool, n)
+		for i := range present {
+			present[i] = v.Has(i)
+		}
+		for _, i := range order[from:to] {
+			present[i] = false
+		}
+		from = to
+		w := *v
+		w.Present = present
+		masked[m] = &w
+	}
+	return masked, nil
+}
+
+// giveBack gives the samples of masked that are left with nothing but rows of zeros, which
+// have no cosine, the view that they had in views.
+func giveBack(masked, views []*mvclust.View) {
+	for i := range views[0].Samples {
+		left := slices.ContainsFunc(masked, func(v *mvclust.View) bool {
+			return v.Has(i) && slices.ContainsFunc(v.Row(i), func(x float32) bool { return x != 0 })
+		})
+		for m, v := range views {
+			if !left && v.Has(i) {
+				masked[m].Present[i] = true
+			}
+		}
+	}
+}
+
+// The streams of random numbers, which mvclust.Fit and mask do not use.
+const (
+	pseudoStream = 100 + iota
+	idealStream
+	noiseStream
+)
+
+// noiseView returns a view of independent Gaussian values.
+func noiseView(samples, dims int, seed uint64) (*mvclust.View, error) {
+	random := rand.New(rand.NewPCG(seed, noiseStream))
+	data := make([]float32, samples*dims)
+	for i := range data {
+		data[i] = float32(random.NormFloat64())
+	}
+	return mvclust.NewView("noise", samples, dims, data)
+}
+
+// incomplete counts the samples that lack a view.
+func incomplete(views []*mvclust.View) int {
+	n := 0
+	for i := range views[0].Samples {
+		if slices.ContainsFunc(views, func(v *mvclust.View) bool { return !v.Has(i) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// small is the size of the largest file of a quick run.
+const small = 1 << 20
+
+// Small reports whether a file of the folder is small enough for a quick run.
+func (l *Lab) Small(file string) bool {
+	info, err := os.Stat(filepath.Join(l.Folder, filepath.FromSlash(file)))
+	return err == nil && info.Size() <= small
+}
+
+// Files lists the .npz files of the folder, and the .mat files of its folder mat.
+func (l *Lab) Files() (npz, mat []string, err error) {
+	list := func(dir, ext string) (names []string, err error) {
+		entries, err := os.ReadDir(filepath.Join(l.Folder, dir))
+		for _, e := range entries {
+			if !e.IsDir() && filepath.Ext(e.Name()) == ext {
+				names = append(names, filepath.ToSlash(filepath.Join(dir, e.Name())))
+			}
+		}
+		return names, err
+	}
+	if npz, err = list(".", ".npz"); err == nil {
+		if mat, err = list("mat", ".mat"); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--data: the folder %s cannot be read: %w; name a folder of data sets", l.Folder, err)
+	}
+	return npz, mat, nil
+}

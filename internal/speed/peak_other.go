@@ -1,8 +1,0 @@
-//go:build !unix
-
-package speed
-
-import "os"
-
-// peak returns 0: this system does not tell.
-func peak(*os.ProcessState) int64 { return 0 }
