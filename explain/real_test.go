@@ -99,24 +99,6 @@ func partitioned(labels []int) []int {
 	return out
 }
 
-// third keeps every third sample.
-func third(views []*mvclust.View, truth *dataset.Truth) {
-	for m, v := range views {
-		rows := &mvclust.View{Name: v.Name, Dims: v.Dims}
-		for i := 0; i < v.Samples; i += 3 {
-			rows.Data = append(rows.Data, v.Row(i)...)
-			rows.Present = append(rows.Present, v.Has(i))
-			rows.Samples++
-		}
-		views[m] = rows
-	}
-	var labels []int
-	for i := 0; i < len(truth.Labels); i += 3 {
-		labels = append(labels, truth.Labels[i])
-	}
-	truth.Labels = labels
-}
-
 // On real data, what is suggested is right more often than the same of any clusters, and
 // somebody who answers the questions by the classes contradicts the clustering more often
 // than by any pairs of samples. docs/suggest.md has what this logs.
@@ -142,9 +124,6 @@ func TestRealSuggestions(t *testing.T) {
 			truth, err := dataset.Labels(t.Context(), path, nil, set.Views[0].Samples)
 			if err != nil {
 				t.Fatal(err)
-			}
-			if name == "Banking77_derived" { // whose 13,083 samples take most of the time
-				third(set.Views, truth)
 			}
 			r, err := mvclust.Fit(t.Context(), set.Views, mvclust.Options{Preset: preset})
 			if err != nil {
