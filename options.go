@@ -72,8 +72,8 @@ type Options struct {
 	// GOMAXPROCS. It does not change the result.
 	Threads int
 	// Consume lets Fit scale the rows of the views where they are, which saves a copy,
-	// and let go of them once they have served: afterwards, also after an error, the
-	// views' Data is not to be used. No two views may share it.
+	// and drop them after the fusion. Afterwards, also after an error, the views' Data must
+	// not be used. No two views may share it.
 	Consume bool
 	// Progress, if not nil, is called now and then, by one goroutine at a time.
 	// It should return quickly.

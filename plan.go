@@ -26,8 +26,8 @@ type plan struct {
 	dims    []int
 }
 
-// plan checks the options for views of so many samples and dimensions, and fills in what is
-// left at zero, all but the order. The error is an *OptionError.
+// plan checks the options for views of the given shape, and fills in what is left at zero,
+// all but the order. The error is an *OptionError.
 func (o Options) plan(samples int, dims []int) (*plan, error) {
 	p := &plan{o, samples, dims}
 	if _, err := o.Preset.MarshalText(); err != nil {

@@ -121,7 +121,7 @@ func withoutQuarters(views []*mvclust.View, seed uint64) []*mvclust.View {
 }
 
 // TestRealDataConstraints gives 200 random pairs of which it is known whether they are of one
-// class. They raise the mean over the seeds, by at least so many points.
+// class. They raise the mean over the seeds, by at least floor points.
 func TestRealDataConstraints(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -365,7 +365,7 @@ func newViewShares(views, pairs int) *viewShares {
 	return &viewShares{make([]float64, views), max(1, (pairs+sharePairs-1)/sharePairs)}
 }
 
-// add adds pairs, before which there were so many.
+// add adds pairs, after the given number of earlier ones.
 func (e *viewShares) add(ctx context.Context, estimator *posterior.Estimator, similarities [][]float32, fused []float32, before, threads int) error {
 	first := (e.every - before%e.every) % e.every
 	sums, err := estimator.Evidence(ctx, similarities, fused, first, e.every, threads)

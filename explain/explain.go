@@ -78,16 +78,16 @@ func (x *Explainer) check(i int) error {
 type State string
 
 const (
-	// Compared: both samples have the view, or the one sample that was asked about has it.
+	// Compared says that both samples have the view, or the one that was asked about has it.
 	Compared State = "compared"
-	// Completed: one of the two lacks the view, whose probability is estimated from other
-	// views.
+	// Completed says that one of the two lacks the view, whose probability is estimated from
+	// other views.
 	Completed State = "completed"
-	// Missing: one of the samples lacks the view, or has a row of zeros, which has no
-	// cosine.
+	// Missing says that one of the samples lacks the view, or has a row of zeros, which has
+	// no cosine.
 	Missing State = "missing"
-	// LeftOut: the fit did not use the view, because it agrees with the others no more
-	// than noise would.
+	// LeftOut says that the fit did not use the view, because it agrees with the others no
+	// more than noise would.
 	LeftOut State = "left_out"
 )
 

@@ -151,8 +151,6 @@ type finder struct {
 	halves   []Cluster // of the clustering into halves
 	half     []int     // sample -> half
 	members  [][]int32 // cluster -> samples
-	degree   []float64 // sample -> sum of its link probabilities
-	all      float64   // the sum of these
 	merges   []couple
 	splits   []couple
 }

@@ -158,7 +158,7 @@ func checkEvidence(t *testing.T, m *mvclust.Model, e *Evidence, pull float64, a,
 	}
 }
 
-// The pull is the one of package
+// TestPullIsThatOfDescribe holds that suggestions have the pulls that Describe has.
 func TestPullIsThatOfDescribe(t *testing.T) {
 	for name, opt := range presets {
 		m, _ := fitted(t, opt, 1.3)
@@ -171,7 +171,7 @@ func TestPullIsThatOfDescribe(t *testing.T) {
 		s := suggested(t, m, 1000, 1)
 		for _, x := range s.Merges {
 			if !slices.Contains(clusters[x.A.Cluster].Merges, LinkedCluster{Cluster: x.B.Cluster, Pull: x.Pull}) {
-				t.Errorf("%s: %d and %d pull by %v, and by profile %v", name, x.A.Cluster, x.B.Cluster, x.Pull, clusters[x.A.Cluster].Merges)
+				t.Errorf("%s: %d and %d pull by %v, and by Describe %v", name, x.A.Cluster, x.B.Cluster, x.Pull, clusters[x.A.Cluster].Merges)
 			}
 		}
 	}

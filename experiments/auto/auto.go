@@ -105,7 +105,7 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]l
 	return cases, nil
 }
 
-// add adds the states of a set of so many views. Noise is added to whole sets.
+// add adds the states of a set of the given number of views. Noise is added to whole sets.
 func (e *Experiment) add(s lab.Setup, views int) {
 	s = s.By(lab.Default)
 	chosen := s.Views != nil

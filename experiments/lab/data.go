@@ -80,7 +80,7 @@ func (l *Lab) make(ctx context.Context, d *Data) error {
 	return err
 }
 
-// drop lets go of a synthetic set.
+// drop frees a synthetic set.
 func (l *Lab) drop(s Setup) {
 	if d := l.sets[s.data()]; d != nil && s.Synth != nil {
 		_ = os.RemoveAll(filepath.Dir(d.Path))

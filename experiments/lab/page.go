@@ -182,7 +182,7 @@ func AimTable(list []Aim) string {
 	return Table(rows, text)
 }
 
-// Decimals returns a function that writes numbers with so many digits after the point.
+// Decimals returns a function that writes numbers with n digits after the point.
 func Decimals(n int) func(x float64) string {
 	return func(x float64) string { return strconv.FormatFloat(x, 'f', n, 64) }
 }

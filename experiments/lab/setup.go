@@ -1,4 +1,4 @@
-// Package lab is the bench on which all experiments stand: one kind of run (a Setup), one
+// Package lab is what all experiments have in common: one kind of run (a Setup), one
 // of result (a Record, kept in a Store) and one of page.
 //
 // An experiment is a list of cases. A Case has setups, which are run in turn so that their

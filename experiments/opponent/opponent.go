@@ -27,7 +27,7 @@ const (
 	rowsOfABlock = 32
 )
 
-// restarts is how many descents of k-means so many samples get.
+// restarts is the number of descents of k-means for a number of samples.
 func restarts(samples int) int {
 	if samples > manySamples {
 		return fewDescents

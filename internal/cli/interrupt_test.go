@@ -38,7 +38,7 @@ func TestSupervise(t *testing.T) {
 	}
 }
 
-// A command that does not heed its context is given up, after a while or at the next
+// A command that does not check its context is given up, after a while or at the next
 // signal, and what it would leave is removed while it is still at it.
 func TestSuperviseStubborn(t *testing.T) {
 	for _, c := range []struct {

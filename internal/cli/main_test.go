@@ -120,7 +120,7 @@ func small(t *testing.T, dir string) {
 	}
 }
 
-// large writes dir/synth.npz, or as more flags say: so many samples in 2 views of 64
+// large writes dir/synth.npz, or as more flags say: samples in 2 views of 64
 // dimensions.
 func large(t *testing.T, dir string, samples int, more ...string) {
 	t.Helper()

@@ -39,7 +39,7 @@ func openModel(path string) (*mvclust.Model, string, error) {
 	return m, path, nil
 }
 
-// fit clusters and stages the model. Its rows are written before the fit, which lets go of
+// fit clusters and stages the model. Its rows are written before the fit, which drops
 // them.
 func (j *job) fit(set *dataset.Set, opt mvclust.Options) (*mvclust.Result, error) {
 	file, err := j.dir.create(j.ctx, modelFile)

@@ -1,5 +1,5 @@
 // Package lapse makes contexts that end by themselves, for tests that cancel at every
-// place that heeds a context.
+// place that checks a context.
 package lapse
 
 import (

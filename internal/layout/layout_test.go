@@ -38,7 +38,7 @@ func build(t testing.TB, n int, has func(i, j int) float32) *graph.Graph {
 	return g
 }
 
-// blobs is a graph of clusters of so many samples, dense within and sparse between.
+// blobs is a graph of clusters of the given sizes, dense within and sparse between.
 func blobs(t testing.TB, seed uint64, sizes ...int) (*graph.Graph, []int) {
 	var labels []int
 	for c, size := range sizes {

@@ -2,7 +2,7 @@ package constraint
 
 // Footprint returns how many bytes the constraints take at most, beside a fused graph of the
 // given number of edges: what follows from them, in both numberings, what is propagated to the
-// neighbours, the fused graph once more, and every thread's refined graph of so many edges.
+// neighbours, the fused graph once more, and every thread's refined graph of the given number of edges.
 func (s *Set) Footprint(samples, edges, refined int64, threads int) int64 {
 	if s.Empty() {
 		return 0

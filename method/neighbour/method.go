@@ -16,10 +16,7 @@ const (
 
 var methods = enum.Type[Method]{Noun: "search method", Names: []string{"auto", "exact", "approximate"}}
 
-// ParseMethod returns the method named "auto", "exact" or "approximate".
-func ParseMethod(name string) (Method, error) { return methods.Parse(name) }
-
-// String returns the method's name, as ParseMethod reads it.
+// String returns the method's name, as UnmarshalText reads it.
 func (m Method) String() string { return methods.String(m) }
 
 // MarshalText writes the method's name, and fails where it has none.

@@ -298,7 +298,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelAnywhere ends the context at every place that heeds it: the result
+// TestCancelAnywhere ends the context at every place that checks it: the result
 // is whole or there is none.
 func TestCancelAnywhere(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))

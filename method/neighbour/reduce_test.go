@@ -159,7 +159,7 @@ func TestStraighten(t *testing.T) {
 	}
 }
 
-// TestProbes holds that what is foretold of probes is about what they find, and that all
+// TestProbes holds that what is estimated of probes is about what they find, and that all
 // pairs are listed of which one probes the other's cell.
 func TestProbes(t *testing.T) {
 	f, known, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(9, 10)), 6000, 24, 6, 0), similarity.Cosine, 10, 2)

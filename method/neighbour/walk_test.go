@@ -188,7 +188,7 @@ func TestGatherSpace(t *testing.T) {
 	}
 }
 
-// TestWalkCancel ends the context at every place that heeds it.
+// TestWalkCancel ends the context at every place that checks it.
 func TestWalkCancel(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	l := randomLists(random, 3000, 6, 0.1)

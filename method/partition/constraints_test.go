@@ -133,7 +133,7 @@ func TestConstraintsObjective(t *testing.T) {
 	}
 }
 
-// TestConstraintsMany has so many samples that a series makes its partitions of clusters, and
+// TestConstraintsMany has enough samples that a series makes its partitions of clusters, and
 // groups that are large.
 func TestConstraintsMany(t *testing.T) {
 	const n = 12_000
@@ -224,19 +224,19 @@ func TestOccupancy(t *testing.T) {
 	for range 50 {
 		most := 1 + r.IntN(40)
 		c := newOccupancy(most)
-		type claim struct{ cluster, token int32 }
+		type claim struct{ cluster, exclusion int32 }
 		want := map[claim]bool{}
 		for range 2000 {
 			x := claim{int32(r.IntN(8)), int32(r.IntN(12))}
-			if got := c.conflicts([]int32{x.token}, x.cluster); got != want[x] {
+			if got := c.conflicts([]int32{x.exclusion}, x.cluster); got != want[x] {
 				t.Fatalf("%v is taken: %t", x, got)
 			}
 			switch {
 			case want[x]:
-				c.remove([]int32{x.token}, x.cluster)
+				c.remove([]int32{x.exclusion}, x.cluster)
 				delete(want, x)
 			case len(want) < most:
-				c.add([]int32{x.token}, x.cluster)
+				c.add([]int32{x.exclusion}, x.cluster)
 				want[x] = true
 			}
 		}

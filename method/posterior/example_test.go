@@ -39,13 +39,3 @@ func Example() {
 	// one view missing:   0.80
 	// both views missing: 0.00
 }
-
-func ExampleParseFusion() {
-	fusion, err := posterior.ParseFusion("mean")
-	fmt.Println(fusion, err)
-	_, err = posterior.ParseFusion("median")
-	fmt.Println(err)
-	// Output:
-	// mean <nil>
-	// unknown fusion "median"; choose symmetric, asymmetric, max, mean, min, multiply or pooled
-}

@@ -34,10 +34,7 @@ const (
 
 var fusions = enum.Type[Fusion]{Noun: "fusion", Names: []string{"symmetric", "asymmetric", "max", "mean", "min", "multiply", "pooled"}}
 
-// ParseFusion returns the fusion of the given name.
-func ParseFusion(name string) (Fusion, error) { return fusions.Parse(name) }
-
-// String returns the fusion's name, as ParseFusion reads it.
+// String returns the fusion's name, as UnmarshalText reads it.
 func (f Fusion) String() string { return fusions.String(f) }
 
 // MarshalText writes the fusion's name, and fails where it has none.

@@ -53,7 +53,7 @@ func TestPooledFormula(t *testing.T) {
 	}
 }
 
-// TestPooledMany has so many sure views that their products would vanish.
+// TestPooledMany has enough sure views for their products to vanish.
 func TestPooledMany(t *testing.T) {
 	for _, c := range []struct {
 		p    []float64

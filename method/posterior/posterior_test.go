@@ -615,10 +615,6 @@ func TestFusionNames(t *testing.T) {
 		if f.String() != want[i] {
 			t.Errorf("%d is named %v, not %s", i, f, want[i])
 		}
-		parsed, err := ParseFusion(f.String())
-		if err != nil || parsed != f {
-			t.Errorf("%v reads as %v, %v", f, parsed, err)
-		}
 		text, err := json.Marshal(map[string]Fusion{"fusion": f})
 		if err != nil || string(text) != fmt.Sprintf(`{"fusion":%q}`, want[i]) {
 			t.Errorf("%v is written as %s, %v", f, text, err)
@@ -629,10 +625,10 @@ func TestFusionNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "Symmetric", "median", "fusion(8)"} {
-		_, err := ParseFusion(name)
 		var f Fusion
-		if textErr := f.UnmarshalText([]byte(name)); err == nil || textErr == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
-			t.Errorf("%q: %v, %v", name, err, textErr)
+		err := f.UnmarshalText([]byte(name))
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+			t.Errorf("%q: %v", name, err)
 		}
 		for _, known := range want {
 			if err != nil && !strings.Contains(err.Error(), known) {

@@ -19,10 +19,7 @@ const (
 
 var losses = enum.Type[Loss]{Noun: "loss", Names: []string{"mixed", "direct"}}
 
-// ParseLoss returns the loss named "mixed" or "direct".
-func ParseLoss(name string) (Loss, error) { return losses.Parse(name) }
-
-// String returns the loss's name, as ParseLoss reads it.
+// String returns the loss's name, as UnmarshalText reads it.
 func (l Loss) String() string { return losses.String(l) }
 
 // MarshalText writes the loss's name, and fails where it has none.

@@ -7,7 +7,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 )
 
-// rings returns a graph of so many samples in classes of the given size, whose samples are
+// rings returns a graph of samples in classes of the given size, which are
 // joined to random members of their class and now and then to others.
 func rings(samples, size, degree int, seed uint64) *graph.Graph {
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -29,7 +29,7 @@ func search(t testing.TB, g *graph.Graph, set Settings, seed uint64, threads int
 	return r
 }
 
-// drawLabels puts n samples into up to so many clusters, none of which need have any.
+// drawLabels puts n samples into clusters, some of which may stay empty.
 func drawLabels(r *rand.Rand, n, clusters int) ([]int, *Candidate) {
 	labels, c := make([]int, n), &Candidate{Clusters: clusters, labels: make([]int32, n)}
 	for i := range labels {

@@ -35,25 +35,6 @@ func (r *Rows[T]) Append(row ...T) {
 	r.Offsets = append(r.Offsets, len(r.Values))
 }
 
-// Validate reports the first thing in which r is not as Rows says.
-func (r *Rows[T]) Validate() error {
-	if len(r.Offsets) == 0 {
-		if len(r.Values) > 0 {
-			return fmt.Errorf("%d values belong to no row", len(r.Values))
-		}
-		return nil
-	}
-	if r.Offsets[0] != 0 || r.Offsets[r.Len()] != len(r.Values) {
-		return fmt.Errorf("the rows reach from %d to %d of %d values", r.Offsets[0], r.Offsets[r.Len()], len(r.Values))
-	}
-	for i := range r.Len() {
-		if r.Offsets[i] > r.Offsets[i+1] {
-			return fmt.Errorf("row %d reaches from %d to %d", i, r.Offsets[i], r.Offsets[i+1])
-		}
-	}
-	return nil
-}
-
 // Collect returns n rows of the values that each passes to add. Within a row they keep the
 // order in which they were added. Collect calls each twice, once to count and once to fill,
 // so each must add the same values both times.

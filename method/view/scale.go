@@ -28,10 +28,7 @@ const (
 
 var scales = enum.Type[Scale]{Noun: "scale", Names: []string{"none", "minmax", "mixed"}}
 
-// ParseScale returns the scale named "none", "minmax" or "mixed".
-func ParseScale(name string) (Scale, error) { return scales.Parse(name) }
-
-// String returns the scale's name, as ParseScale reads it.
+// String returns the scale's name, as UnmarshalText reads it.
 func (s Scale) String() string { return scales.String(s) }
 
 // MarshalText writes the scale's name, and fails where it has none.

@@ -20,7 +20,7 @@ func (d *Damage) Error() string {
 // Unwrap returns what is wrong.
 func (d *Damage) Unwrap() error { return d.err }
 
-// Recover, if deferred, sets err to a Damage where the function panics. Decoders may
+// Recover sets err, if deferred, to a Damage where the function panics. Decoders may
 // answer bytes that contradict each other with a panic.
 func Recover(err *error) {
 	if p := recover(); p != nil {

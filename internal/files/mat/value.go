@@ -103,7 +103,7 @@ type index struct{ rows, starts dense }
 // census counts the values of a file.
 type census int
 
-// enter adds a value that is in so many cells and structs.
+// enter adds a value that lies within depth cells and structs.
 func (c *census) enter(depth int) {
 	if *c++; *c > maxCells {
 		fail("holds more than %d cells and fields; save the views as one matrix each", maxCells)
