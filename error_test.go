@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -33,8 +34,8 @@ func TestOptionErrors(t *testing.T) {
 		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: -1}, "Candidates", "-1 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
 		{mvclust.Options{Preset: mvclust.Paper, Neighbours: 4, Candidates: 10}, "Candidates", "10 is not between 4, the number of neighbours, and 9, one fewer than the samples"},
 		{mvclust.Options{Preset: mvclust.Paper, Metrics: make([]similarity.Metric, 3)}, "Metrics", "3 metrics for 2 views; give one for all, or one per view"},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L3 + 1}}, "Metrics", `unknown metric 4; choose cosine, l1, l2 or l3`},
-		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "Metrics", `unknown metric -1; choose cosine, l1, l2 or l3`},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{99}}, "Metrics", "unknown metric 99; choose " + enum.Choices[similarity.Metric]()},
+		{mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{0, -1}}, "Metrics", "unknown metric -1; choose " + enum.Choices[similarity.Metric]()},
 		{mvclust.Options{Preset: mvclust.Paper, Scale: view.Mixed + 1}, "Scale", `unknown scale 3; choose none, minmax or mixed`},
 		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Method: 3}}, "Search.Method", `unknown search method 3; choose auto, exact or approximate`},
 		{mvclust.Options{Preset: mvclust.Paper, Search: neighbour.Settings{Recall: 1.5}}, "Search.Recall", "1.5 is not above 0 and at most 1"},

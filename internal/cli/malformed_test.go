@@ -24,8 +24,7 @@ const (
 	cols = 3
 )
 
-// values returns rows x cols random numbers, after change, which may be nil, has
-// had its way with them.
+// values returns rows x cols random numbers as change, which may be nil, leaves them.
 func values(change func(x []float32)) []float32 {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := make([]float32, rows*cols)

@@ -43,7 +43,7 @@ func parted(t testing.TB, metric similarity.Metric, samples, known, classes int)
 
 // The neighbours that an index of few rows finds are the most alike of all.
 func TestIndexIsExact(t *testing.T) {
-	for _, metric := range []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2, similarity.L3} {
+	for _, metric := range metrics {
 		for _, k := range []int{1, 10, 400} {
 			t.Run(fmt.Sprint(metric, k), func(t *testing.T) {
 				s, _, q := parted(t, metric, 300, 200, 5)

@@ -24,13 +24,14 @@ const (
 
 // measures is the table of the metrics.
 var measures = [...]struct {
-	sum   kernel.Sum // over the dimensions of two rows
-	power float64    // p of a sum of |x-y|^p
+	sum   kernel.Sum                // over the dimensions of two rows
+	power float64                   // p of a sum of |x-y|^p
+	root  func(sum float64) float64 // what makes a distance of it; nil for the sum itself
 }{
 	Cosine: {sum: kernel.Dot},
-	L1:     {kernel.Absolute, 1},
-	L2:     {kernel.Square, 2},
-	L3:     {kernel.Cube, 3},
+	L1:     {kernel.Absolute, 1, nil},
+	L2:     {kernel.Square, 2, math.Sqrt},
+	L3:     {kernel.Cube, 3, math.Cbrt},
 }
 
 var metrics = enum.Type[Metric]{Noun: "metric", Names: []string{"cosine", "l1", "l2", "l3"}}
@@ -52,14 +53,9 @@ func (s *Space) Sum() kernel.Sum { return measures[s.metric].sum }
 
 // finish turns sums, which are negative for distances, into similarities.
 func (m Metric) finish(dst []float32) {
-	switch m {
-	case L2:
+	if root := measures[m].root; root != nil {
 		for t, x := range dst {
-			dst[t] = -float32(math.Sqrt(float64(-x)))
-		}
-	case L3:
-		for t, x := range dst {
-			dst[t] = -float32(math.Cbrt(float64(-x)))
+			dst[t] = -float32(root(float64(-x)))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestQueriesOfItsOwn(t *testing.T) {
 	const n, d = 60, 7
 	r := rand.New(rand.NewPCG(5, 5))
-	for _, metric := range []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2, similarity.L3} {
+	for _, metric := range metrics {
 		v := &view.View{Name: "v", Samples: n, Dims: d, Data: make([]float32, n*d), Present: make([]bool, n)}
 		for i := range v.Data {
 			v.Data[i] = float32(r.NormFloat64())

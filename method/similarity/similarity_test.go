@@ -10,11 +10,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 )
 
 var metrics = []similarity.Metric{similarity.Cosine, similarity.L1, similarity.L2, similarity.L3}
+
+// powers holds the power of the differences that each distance sums.
+var powers = map[similarity.Metric]float64{similarity.L1: 1, similarity.L2: 2, similarity.L3: 3}
 
 // eachMetric runs test once per metric with a random source of its own.
 func eachMetric(t *testing.T, test func(t *testing.T, m similarity.Metric, random *rand.Rand)) {
@@ -74,9 +78,10 @@ func brute(m similarity.Metric, a, b []float32) float64 {
 		return -math.Sqrt(l2)
 	case similarity.L3:
 		return -math.Cbrt(l3)
-	default:
+	case similarity.Cosine:
 		return dot / math.Sqrt(aa*bb)
 	}
+	return math.NaN() // which equals nothing
 }
 
 // same compares bits, so that NaN equals NaN.
@@ -490,7 +495,7 @@ func TestErrors(t *testing.T) {
 func TestOverflow(t *testing.T) {
 	for _, m := range metrics[1:] {
 		for _, dims := range []int{1, 67} {
-			limit := math.Pow(math.MaxFloat32/float64(dims), 1/float64(m)) / 2 // L1, L2, L3 are 1, 2, 3
+			limit := math.Pow(math.MaxFloat32/float64(dims), 1/powers[m]) / 2
 			for _, factor := range []float64{0.999, 1.001} {
 				x := float32(limit * factor)
 				v := &view.View{Name: "v", Samples: 2, Dims: dims, Data: slices.Concat(slices.Repeat([]float32{x}, dims), slices.Repeat([]float32{-x}, dims))}
@@ -507,10 +512,13 @@ func TestOverflow(t *testing.T) {
 }
 
 func TestMetricText(t *testing.T) {
-	for i, name := range []string{"cosine", "l1", "l2", "l3"} {
-		m, err := similarity.ParseMetric(name)
-		if err != nil || m != metrics[i] || m.String() != name {
-			t.Errorf("%s parses as %v, %v", name, m, err)
+	if names := enum.Names[similarity.Metric](); len(names) != len(metrics) {
+		t.Errorf("the metrics are %s; list all at the top of this file", names)
+	}
+	for m, name := range map[similarity.Metric]string{similarity.Cosine: "cosine", similarity.L1: "l1", similarity.L2: "l2", similarity.L3: "l3"} {
+		parsed, err := similarity.ParseMetric(name)
+		if err != nil || parsed != m || m.String() != name {
+			t.Errorf("%s parses as %v, %v", name, parsed, err)
 		}
 		text, err := json.Marshal(m)
 		if err != nil || string(text) != `"`+name+`"` {
@@ -525,7 +533,7 @@ func TestMetricText(t *testing.T) {
 
 func TestMetricErrors(t *testing.T) {
 	for _, name := range []string{"", "Cosine", "l4", "l1 ", "metric(1)"} {
-		want := fmt.Sprintf("unknown metric %q; choose cosine, l1, l2 or l3", name)
+		want := fmt.Sprintf("unknown metric %q; choose %s", name, enum.Choices[similarity.Metric]())
 		if _, err := similarity.ParseMetric(name); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -535,8 +543,8 @@ func TestMetricErrors(t *testing.T) {
 		}
 	}
 	v := &view.View{Samples: 2, Dims: 1, Data: []float32{1, 2}}
-	for _, m := range []similarity.Metric{-1, 4} {
-		want := fmt.Sprintf(`unknown metric %d; choose cosine, l1, l2 or l3`, int(m))
+	for _, m := range []similarity.Metric{-1, 99} {
+		want := fmt.Sprintf("unknown metric %d; choose %s", int(m), enum.Choices[similarity.Metric]())
 		if _, err := similarity.NewSpace(t.Context(), v, m, nil, false, 0); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
