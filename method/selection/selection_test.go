@@ -296,7 +296,7 @@ func TestSearch(t *testing.T) {
 		if math.Abs(c.Plateau-plateau) > 1e-12 || math.Abs(c.Agreement-agreement/sides) > 1e-12 {
 			t.Errorf("%+v: plateau %v, agreement %v", c, plateau, agreement/sides)
 		}
-		want := math.Pow(max(0, c.Plateau)*max(0, c.Agreement), 2.5) * max(0, c.Compression)
+		want := math.Pow(max(0, c.Plateau)*max(0, c.Agreement), 2.5) * max(0, c.Compression) // all Criteria
 		if c.Clusters == 1 || c.Clusters > 150 {
 			want = 0
 		}
@@ -391,8 +391,11 @@ func TestSearchCancelled(t *testing.T) {
 // raises or lowers the score alone.
 func TestCriteria(t *testing.T) {
 	for _, x := range Criteria() {
-		c := Candidate{Clusters: 2, Plateau: 0.5, Agreement: 0.5, Compression: 0.5, Strain: 0.5, labels: make([]int32, 4)}
-		before := c.score(Criteria())
+		c := Candidate{Clusters: 2, labels: make([]int32, 4)}
+		for _, other := range Criteria() {
+			*other.field(&c) = 0.5
+		}
+		before, factor := c.score(Criteria()), x.Factor(&c)
 		*x.field(&c) = 0.25
 		encoded, err := json.Marshal(c)
 		if err != nil {
@@ -402,7 +405,7 @@ func TestCriteria(t *testing.T) {
 		if err := json.Unmarshal(encoded, &keys); err != nil || keys[x.Name] != 0.25 || x.Meaning == "" {
 			t.Errorf("%s is no key of %s, or %v", x.Name, encoded, err)
 		}
-		want := before * math.Pow(x.Factor(&c)/0.5, x.Exponent)
+		want := before * math.Pow(x.Factor(&c)/factor, x.Exponent)
 		if got := c.score(Criteria()); got == before || math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: the score is %v, was %v, want %v", x.Name, got, before, want)
 		}

