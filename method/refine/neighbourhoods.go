@@ -195,12 +195,21 @@ func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Grap
 	return g, nil
 }
 
-// CoNeighbours is the function CoNeighbours with the k nearest of these neighbours.
+// CoNeighbours returns the graph of co-neighbour probabilities, Eq. pb_optknn: of all the
+// probability that i and j give to their k nearest neighbours, the share that goes to
+// neighbours that they have in common,
+//
+//	P(i,j) = sum over common h of (P(i,h) + P(j,h)) /
+//	         (sum over h of P(i,h) + sum over h of P(j,h)).
+//
+// A sample counts among its own neighbours, with P(i,i) = 1, and beside its k others. The
+// result has an edge wherever one sample is among the other's k nearest. The only error is
+// the context's own.
 func (n *Neighbourhoods) CoNeighbours(ctx context.Context, k, threads int) (*graph.Graph, error) {
 	return n.first(k).coNeighbours(ctx, threads, nil)
 }
 
-// coNeighbours is the function CoNeighbours with all of these neighbours.
+// coNeighbours is CoNeighbours with all of these neighbours.
 func (n *Neighbourhoods) coNeighbours(ctx context.Context, threads int, progress func(done int)) (*graph.Graph, error) {
 	out, err := n.edges(ctx, threads)
 	if err != nil {

@@ -187,25 +187,6 @@ func sortByWeight(ctx context.Context, g *graph.Graph, threads int) error {
 	})
 }
 
-// CoNeighbours returns the graph of co-neighbour probabilities, Eq. pb_optknn:
-// of all the probability that i and j give to their k nearest neighbours in g,
-// the share that goes to neighbours that they have in common,
-//
-//	P(i,j) = sum over common h of (P(i,h) + P(j,h)) /
-//	         (sum over h of P(i,h) + sum over h of P(j,h)).
-//
-// A sample counts among its own neighbours, with P(i,i) = 1, and beside its k
-// others. The result has an edge wherever one sample is among the other's k
-// nearest. g is not changed. progress, if not nil, is called with the number of
-// samples done.
-func CoNeighbours(ctx context.Context, g *graph.Graph, k, threads int, progress func(done int)) (*graph.Graph, error) {
-	near, err := Nearest(ctx, g, k, threads)
-	if err != nil {
-		return nil, err
-	}
-	return near.coNeighbours(ctx, threads, progress)
-}
-
 // each calls do for every sample i.
 func each(ctx context.Context, n, threads int, progress func(done int), do func(r *Row, i int)) error {
 	rows := make([]*Row, min(parallel.Threads(threads), n))

@@ -200,9 +200,18 @@ func viaPaths(t testing.TB, g *graph.Graph, threads int) *graph.Graph {
 	return out
 }
 
+// coNeighbours applies co-neighbour propagation to g.
+func coNeighbours(ctx context.Context, g *graph.Graph, k, threads int) (*graph.Graph, error) {
+	near, err := Nearest(ctx, g, k, threads)
+	if err != nil {
+		return nil, err
+	}
+	return near.CoNeighbours(ctx, k, threads)
+}
+
 func viaCoNeighbours(t testing.TB, g *graph.Graph, k, threads int) *graph.Graph {
 	t.Helper()
-	out, err := CoNeighbours(t.Context(), g, k, threads, nil)
+	out, err := coNeighbours(t.Context(), g, k, threads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -663,7 +672,7 @@ func TestCancel(t *testing.T) {
 	if out, err := Paths(done, g, 2, nil); out != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Paths: %v, %v", out, err)
 	}
-	if out, err := CoNeighbours(done, g, 5, 2, nil); out != nil || !errors.Is(err, context.Canceled) {
+	if out, err := coNeighbours(done, g, 5, 2); out != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("CoNeighbours: %v, %v", out, err)
 	}
 	for _, at := range []int{1, 401, 801} { // in each of the three steps
@@ -694,7 +703,7 @@ func TestCancelAnywhere(t *testing.T) {
 	for name, f := range map[string]func(ctx context.Context, threads int) (*graph.Graph, error){
 		"Paths": func(ctx context.Context, threads int) (*graph.Graph, error) { return Paths(ctx, g, threads, nil) },
 		"CoNeighbours": func(ctx context.Context, threads int) (*graph.Graph, error) {
-			return CoNeighbours(ctx, g, 4, threads, nil)
+			return coNeighbours(ctx, g, 4, threads)
 		},
 		"Graph": func(ctx context.Context, threads int) (*graph.Graph, error) {
 			out, _, err := Graph(ctx, clone(g), 4, Settings{Rounds: 2}, threads, nil)
@@ -747,7 +756,7 @@ func BenchmarkGraph(b *testing.B) {
 		f    func(g *graph.Graph) (*graph.Graph, error)
 	}{
 		{"paths", func(g *graph.Graph) (*graph.Graph, error) { return Paths(b.Context(), g, 0, nil) }},
-		{"co-neighbours", func(g *graph.Graph) (*graph.Graph, error) { return CoNeighbours(b.Context(), g, k, 0, nil) }},
+		{"co-neighbours", func(g *graph.Graph) (*graph.Graph, error) { return coNeighbours(b.Context(), g, k, 0) }},
 		{"both", func(g *graph.Graph) (*graph.Graph, error) {
 			out, _, err := Consume(b.Context(), g, k, Settings{}, 0, nil)
 			return out, err

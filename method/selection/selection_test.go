@@ -304,7 +304,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%+v has not score %v, or is better than %+v", c, want, best)
 		}
 	}
-	refined, err := refine.CoNeighbours(t.Context(), g, best.Neighbours, 1, nil)
+	refined, _, err := refine.Graph(t.Context(), g, best.Neighbours, refine.Settings{WithoutPaths: true}, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
