@@ -64,8 +64,8 @@ type Options struct {
 	Constraints Constraints
 	// Seed decides all that is drawn at random.
 	Seed uint64
-	// Order decides ties and moves: it holds every sample once, the earlier
-	// winning. Permute the samples and Order alike, and the clusters are the same
+	// Order decides ties and the order of moves. It holds every sample once; of equals, the
+	// earlier is taken. If samples and Order are permuted alike, the clusters hold the same
 	// samples. nil stands for an order drawn from Seed.
 	Order []int
 	// Threads bounds the goroutines that compute at a time; 0 stands for
@@ -84,10 +84,9 @@ type Options struct {
 type Preset int
 
 const (
-	// Auto has no knob that needs to be set: it reads features in several ways, compares
-	// samples with their surroundings, leaves out views that agree with no other, and
-	// finds out by itself how many neighbours to look at and how fine the clusters are
-	// to be.
+	// Auto needs no setting. It scales features in several ways, compares samples on a
+	// local scale, leaves out views that agree with no other, and chooses how many
+	// neighbours to look at and how fine the clusters are.
 	Auto Preset = iota
 	// Paper is the method as it was published, with K given.
 	Paper

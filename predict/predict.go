@@ -21,9 +21,9 @@ import (
 // None is the label of a sample that belongs to no cluster.
 const None = -1
 
-// Unlike is the Result.Typicality below which a sample is an outlier and belongs to no
+// OutlierBelow is the Result.Typicality below which a sample is an outlier and belongs to no
 // cluster.
-const Unlike = 0.01
+const OutlierBelow = 0.01
 
 // Predictor predicts the clusters of new samples. Several goroutines may use it at a time.
 type Predictor struct {
@@ -51,7 +51,7 @@ type Result struct {
 	//	r(i) <= r(new),   r(x) = min(F(support(x)), G(density(x))),
 	//
 	// where F and G are the shares of the model's samples whose support, or density, is no
-	// higher. A sample below Unlike gets the label None.
+	// higher. A sample below OutlierBelow gets the label None.
 	//
 	// The support is the sum of the link probabilities into the sample's cluster. If the
 	// partition has no resolution, it is that of the K most probable neighbours.
@@ -106,8 +106,8 @@ const batchSize = 1 << 14
 //
 // A sample is linked to the model's samples as Fit would have linked it, had it alone been
 // added. It gets the cluster that lowers the objective of the fit most. It gets None if no
-// cluster lowers it, or if it is an outlier: its Typicality is below Unlike. New samples do
-// not influence each other.
+// cluster lowers it, or if it is an outlier: its Typicality is below OutlierBelow. New
+// samples do not influence each other.
 //
 // A sample whose views equal those of a sample of the model, bit for bit, gets that
 // sample's label. Of several such samples, the one with the same id counts, or else the
@@ -228,7 +228,7 @@ func (p *Predictor) assign(w *newSample, r *Result, at int, b *batch, i int) {
 	w.link()
 	label := p.worth.Best(w.sums)
 	typicality := p.typicality.of(p.support(w, label), p.density(w, b, i))
-	if typicality < Unlike {
+	if typicality < OutlierBelow {
 		label = None
 	}
 	r.Labels[at], r.Typicality[at], r.SameAs[at] = label, typicality, -1

@@ -121,7 +121,7 @@ type Result struct {
 // With a resolution γ above 0, it is the negative of modularity times the sum of all weights:
 // every edge within a cluster counts -P, and every pair within one, with an edge or without,
 // γ d(i) d(j) / (sum of all d), where d is the sum of a sample's weights. So there a missing edge
-// speaks against a pair.
+// counts against a pair.
 //
 // The constraints, which may be nil, hold throughout: a must-link component is one node, and no
 // move brings members of an exclusion together. They can always be met, since a partition into

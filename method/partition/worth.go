@@ -220,8 +220,8 @@ func (w *Worth) LinksOf(l *Links, i int) {
 	}
 }
 
-// against returns what chance speaks against a sample's being in a cluster, given the sums
-// of the degrees of both.
+// against returns the weight expected by chance between a sample and a cluster, times the
+// resolution, given the sums of the degrees of both.
 func (w *Worth) against(degree, cluster float64) float64 {
 	return w.rate * degree * max(0, cluster)
 }

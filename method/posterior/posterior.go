@@ -92,8 +92,7 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 }
 
 // Fuse makes one probability of what the views say, by view, each in (0, 1). A NaN stands
-// for a view that says nothing. Fuse returns 0 where all are NaN: nothing speaks for the
-// pair.
+// for a view that says nothing. Fuse returns 0 where all are NaN.
 func (e *Estimator) Fuse(p []float64) float64 {
 	if !slices.ContainsFunc(p, func(x float64) bool { return x == x }) {
 		return 0

@@ -11,7 +11,7 @@ type Functions struct {
 	// ByView holds f^(m), by view. It has no points where no training pair has the
 	// view.
 	ByView []Function
-	// Cross holds, at [m][b], what similarity in view m tells of the probability
+	// Cross holds, at [m][b], the function from similarity in view m to the probability
 	// in view b: Fcross^(m)-(b). It is nil on the diagonal and where no training
 	// pair has both views.
 	Cross [][]*Function

@@ -1,8 +1,7 @@
 package probability
 
-// Footprint returns how many bytes Learn and its similarities hold at most. What one view
-// tells of another takes memory by the pairs that are trained on. The settings must be
-// resolved.
+// Footprint returns how many bytes Learn and its similarities hold at most. The cross
+// functions take memory by the pairs that are trained on. The settings must be resolved.
 func (s Settings) Footprint(pairs int64, views int) int64 {
 	v := int64(views)
 	return min(pairs, int64(s.Pairs)) * (8 + 8*v + 16*v*(v-1))
