@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
@@ -20,7 +22,8 @@ import (
 // Model is a clustering with all that it rests on: what packages predict and explain need,
 // and what a model file holds. Samples are numbered as in the views.
 type Model struct {
-	// IDs holds the samples' own ids, or is nil.
+	// IDs holds the samples' own ids, which are UTF-8, all different and never empty; or it
+	// is nil.
 	IDs []string
 	// Views holds the views, in the order of the fit.
 	Views []ModelView
@@ -207,11 +210,49 @@ func (m *Model) Validate() error {
 	if pair, broken := known.Violation(m.Labels); broken {
 		return fmt.Errorf("samples %d and %d have labels against a constraint", pair[0], pair[1])
 	}
-	s := m.Settings // a copy, for Resolve fills in
-	if s.Neighbours < 1 || s.Candidates < 1 {
-		return fmt.Errorf("there are %d neighbours of %d candidates", s.Neighbours, s.Candidates)
+	if err := m.validateIDs(); err != nil {
+		return err
 	}
-	err = cmp.Or(
+	if err := m.Functions.Validate(len(m.Views)); err != nil {
+		return err
+	}
+	return m.validateSettings()
+}
+
+// validateIDs checks IDs.
+func (m *Model) validateIDs() error {
+	rows := make(map[string]int, len(m.IDs))
+	for i, id := range m.IDs {
+		switch k, again := rows[id]; {
+		case id == "":
+			return fmt.Errorf("sample %d has an empty id", i)
+		case !utf8.ValidString(id):
+			return fmt.Errorf("sample %d has the id %s, which is not UTF-8", i, words.Quote(id))
+		case again:
+			return fmt.Errorf("samples %d and %d have the same id %s", k, i, words.Quote(id))
+		}
+		rows[id] = i
+	}
+	return nil
+}
+
+// validateSettings checks Settings against the samples, functions and neighbours that there
+// are: a number of neighbours is memory for every sample.
+func (m *Model) validateSettings() error {
+	n, s := len(m.Labels), m.Settings // a copy, for Resolve fills in
+	switch {
+	case s.Neighbours < 1 || s.Neighbours >= n:
+		return fmt.Errorf("there are %d neighbours of each of %d samples; there is at least 1, and one fewer than the samples at most", s.Neighbours, n)
+	case s.Candidates < 1 || s.Candidates >= n:
+		return fmt.Errorf("there are %d candidates of each of %d samples; there is at least 1, and one fewer than the samples at most", s.Candidates, n)
+	case s.Chosen < 0 || s.Chosen > n:
+		return fmt.Errorf("the number of neighbours was chosen from %d samples of %d", s.Chosen, n)
+	case m.Neighbourhoods == nil && !s.Refinement.WithoutCoNeighbours:
+		return errors.New("the neighbours for co-neighbour propagation are missing")
+	case m.Neighbourhoods != nil && m.Neighbourhoods.K() >= n:
+		return fmt.Errorf("%d neighbours are stored for each of %d samples", m.Neighbourhoods.K(), n)
+	}
+	err := cmp.Or(
 		option.Within("Posterior", s.Posterior.Resolve()),
 		option.Within("Refinement", s.Refinement.Resolve()),
 		option.Within("Partition", s.Partition.Resolve()),
@@ -220,7 +261,8 @@ func (m *Model) Validate() error {
 	if err != nil {
 		return err
 	}
-	return m.Functions.Validate(len(m.Views))
+	_, err = posterior.New(m.Functions, s.Posterior)
+	return err
 }
 
 func (v *ModelView) validate(samples int) error {
@@ -231,10 +273,15 @@ func (v *ModelView) validate(samples int) error {
 		return err
 	}
 	if v.Rows.Samples != samples {
-		return fmt.Errorf("view %s has %d rows for %d samples", v.Rows.Name, v.Rows.Samples, samples)
+		return fmt.Errorf("view %s has %d rows for %d samples", words.Name(v.Rows.Name), v.Rows.Samples, samples)
 	}
 	if v.LocalScales != nil && len(v.LocalScales) != samples {
-		return fmt.Errorf("view %s has %d local scales for %d samples", v.Rows.Name, len(v.LocalScales), samples)
+		return fmt.Errorf("view %s has %d local scales for %d samples", words.Name(v.Rows.Name), len(v.LocalScales), samples)
+	}
+	for i, s := range v.LocalScales {
+		if !(s >= 0) || s-s != 0 {
+			return fmt.Errorf("view %s has the local scale %v of sample %d", words.Name(v.Rows.Name), s, i)
+		}
 	}
 	if _, err := v.Metric.MarshalText(); err != nil {
 		return err

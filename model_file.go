@@ -1,15 +1,18 @@
 package mvclust
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/npy"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
@@ -238,7 +241,7 @@ func (w *ModelWriter) constraints(known *constraint.Set) error {
 
 // readConstraints reads what constraints writes.
 func (m *Model) readConstraints(f *modelMembers) error {
-	if !slices.ContainsFunc(f.file.Arrays(), func(a array.Info) bool { return a.Name == groups }) {
+	if _, ok := f.place[groups]; !ok {
 		return nil
 	}
 	pairs := func(name string) (list [][2]int) {
@@ -277,20 +280,34 @@ func (m *Model) Write(w io.Writer) error {
 // says what is wrong with the file and what to do: it is no model, is damaged, or comes
 // from a later version. Files from anywhere are safe to read.
 func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
-	text, err := npy.ReadFile(r, size, modelManifest)
+	err := npy.CheckStored(r, size)
+	var text []byte
+	if err == nil {
+		text, err = npy.ReadFile(r, size, modelManifest)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("it is no whole model of mvclust: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
 	}
 	var h modelHeader
-	if err := json.Unmarshal(text, &h); err != nil || h.Format != modelFormat {
+	err = json.Unmarshal(text, &h)
+	if h.Format != modelFormat {
 		return nil, errors.New("it is no model of mvclust: its manifest.json is another's; name the model.mvclust that \"mvclust fit\" has written")
 	}
 	if h.Version > modelVersion {
 		return nil, fmt.Errorf("it is a model of version %d, and this program reads versions up to %d; use a newer mvclust", h.Version, modelVersion)
 	}
-	m, err := readModel(r, size, &h)
+	if err == nil {
+		err = h.check(text)
+	}
+	var m *Model
+	if err == nil {
+		m, err = readModel(r, size, &h)
+	}
 	if err == nil {
 		err = m.Validate()
+	}
+	if err == nil && h.Clusters != m.Clusters() {
+		err = fmt.Errorf("it says that there are %s, and its labels are of %d", words.Count(h.Clusters, "cluster"), m.Clusters())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the model is damaged: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
@@ -298,32 +315,52 @@ func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 	return m, nil
 }
 
-// members reads the arrays of a file by their names.
+// check checks what can be without the members. text is all of manifest.json.
+func (h *modelHeader) check(text []byte) error {
+	switch {
+	case h.Version < 1:
+		return fmt.Errorf("it is of version %d, and versions count from 1", h.Version)
+	case !utf8.Valid(text): // reading it as JSON replaces such bytes, and ids may become the same
+		return fmt.Errorf("its %s is not UTF-8", modelManifest)
+	case h.Samples < 0 || h.Samples > math.MaxInt32:
+		return fmt.Errorf("it has %d samples", h.Samples)
+	}
+	return nil
+}
+
+// modelMembers reads the arrays of a file by their names.
 type modelMembers struct {
-	file array.File
-	err  error // the first
+	file  array.File
+	infos []array.Info
+	place map[string]int // of an array's name among infos
+	err   error          // the first
+}
+
+func openMembers(file array.File) *modelMembers {
+	f := &modelMembers{file: file, infos: file.Arrays(), place: map[string]int{}}
+	for i, a := range f.infos {
+		f.place[a.Name] = i
+	}
+	return f
 }
 
 // find returns the number of the array of the given name, which must have the shape; a
 // side of -1 may have any length.
 func (f *modelMembers) find(name string, shape ...int) int {
-	for i, a := range f.file.Arrays() {
-		if a.Name != name {
-			continue
-		}
-		fits := len(a.Shape) == len(shape) && !a.ColumnMajor
-		for k := 0; fits && k < len(shape); k++ {
-			fits = shape[k] == -1 || shape[k] == a.Shape[k]
-		}
-		if !fits && f.err == nil {
-			f.err = fmt.Errorf("%s has the shape %v", name, a.Shape)
-		}
-		return i
+	i, ok := f.place[name]
+	if !ok {
+		f.err = cmp.Or(f.err, fmt.Errorf("%s is missing", name))
+		return -1
 	}
-	if f.err == nil {
-		f.err = fmt.Errorf("%s is missing", name)
+	a := f.infos[i]
+	fits := len(a.Shape) == len(shape) && !a.ColumnMajor
+	for k := 0; fits && k < len(shape); k++ {
+		fits = shape[k] == -1 || shape[k] == a.Shape[k]
 	}
-	return -1
+	if !fits {
+		f.err = cmp.Or(f.err, fmt.Errorf("%s has the shape %v", name, a.Shape))
+	}
+	return i
 }
 
 func (f *modelMembers) floats(name string, shape ...int) []float32 {
@@ -362,10 +399,7 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Samples < 0 || h.Samples > math.MaxInt32 {
-		return nil, fmt.Errorf("it has %d samples", h.Samples)
-	}
-	f := &modelMembers{file: file}
+	f := openMembers(file)
 	n := h.Samples
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired,
@@ -419,7 +453,7 @@ func (m *Model) readNeighbours(f *modelMembers, n int) error {
 	if f.err != nil {
 		return f.err
 	}
-	k := f.file.Arrays()[i].Shape[1]
+	k := f.infos[i].Shape[1]
 	index, probability := integers[int32](f, "neighbors/index", n, k), f.floats("neighbors/probability", n, k)
 	if f.err != nil {
 		return f.err

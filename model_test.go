@@ -1,12 +1,17 @@
 package mvclust_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -267,6 +272,14 @@ func TestModelValidate(t *testing.T) {
 		"end":          func(m *mvclust.Model) { m.Graph.Index[0] = -4 },
 		"offsets":      func(m *mvclust.Model) { m.Graph.Offsets[1] = len(m.Graph.Index) + 1 },
 		"neighbours":   func(m *mvclust.Model) { m.Settings.Neighbours = 0 },
+		"all others":   func(m *mvclust.Model) { m.Settings.Neighbours = len(m.Labels) },
+		"candidates":   func(m *mvclust.Model) { m.Settings.Candidates = len(m.Labels) },
+		"nearest":      func(m *mvclust.Model) { m.Neighbourhoods = nil },
+		"chosen":       func(m *mvclust.Model) { m.Settings.Chosen = len(m.Labels) + 1 },
+		"empty id":     func(m *mvclust.Model) { m.IDs[1] = "" },
+		"same id":      func(m *mvclust.Model) { m.IDs[1] = m.IDs[2] },
+		"latin id":     func(m *mvclust.Model) { m.IDs[1] = "M\xfcller" },
+		"local scale":  func(m *mvclust.Model) { m.Views[0].LocalScales[1] = -1 },
 		"row":          func(m *mvclust.Model) { m.Views[0].Rows.Present, m.Views[0].Rows.Data[0] = nil, float32(math.Inf(1)) },
 		"rows":         func(m *mvclust.Model) { m.Views[0].Rows = nil },
 		"local scales": func(m *mvclust.Model) { m.Views[0].LocalScales = m.Views[0].LocalScales[1:] },
@@ -296,7 +309,15 @@ func FuzzReadModel(f *testing.F) {
 	m.Functions.ByView = m.Functions.ByView[:1]
 	m.Functions.BaseRate = m.Functions.BaseRate[:1]
 	m.Functions.Cross = nil
-	f.Add(modelFile(f, m))
+	file := modelFile(f, m)
+	f.Add(file)
+	for path, value := range map[string]string{
+		"version": "0", "samples": "2147483647", "clusters": "1", "retired": "1000000", "settings.neighbors": "1000000000",
+		"settings.candidates": "149", "settings.chosen": "1", "settings.partition.levels": "100", "views.0.dims": "1",
+		"views.0.scale.weights": "[1e300, 1e300, 1e300]", "base_rate": "null", "ids": "null", "ids.0": `"\u0000"`, "ids.1": `"\ud800"`,
+	} {
+		f.Add(patched(f, file, path, value))
+	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))
 		if err == nil {
@@ -305,6 +326,256 @@ func FuzzReadModel(f *testing.F) {
 			}
 		}
 	})
+}
+
+// hostileFields are fields of manifest.json, by their path, with values that no model has,
+// and what ReadModel says to them.
+var hostileFields = []struct {
+	path   string
+	values []string // as JSON
+	want   string
+}{
+	{"version", []string{"0", "-1", "-9223372036854775808"}, "it is of version "},
+	{"version", []string{"2", "9223372036854775807"}, "reads versions up to 1; use a newer mvclust"},
+	{"version", []string{`"1"`, "1.5", "1e30"}, "cannot unmarshal"},
+	{"samples", []string{"-1", "2147483648", "9223372036854775807"}, "it has "},
+	{"samples", []string{"0", "149", "151", "2147483647"}, "labels has the shape [150]"},
+	{"clusters", []string{"0", "-1", "149", "9223372036854775807"}, "and its labels are of "},
+	{"retired", []string{"-1", "1048577", "9223372036854775807"}, "numbers of clusters were in use"},
+	{"retired", []string{"1"}, " has label "},
+	{"settings.neighbors", []string{"-1", "0", "150", "2000000", "1000000000", "2305843009213693952"}, "neighbours of each of 150 samples; there is at least 1, and one fewer than the samples at most"},
+	{"settings.candidates", []string{"-1", "0", "150", "2000000", "2305843009213693952"}, "candidates of each of 150 samples; there is at least 1, and one fewer than the samples at most"},
+	{"settings.chosen", []string{"-1", "151", "2305843009213693952"}, "was chosen from "},
+	{"settings.seed", []string{"-1", "1e30"}, "cannot unmarshal"},
+	{"settings.posterior.fusion", []string{`"other"`, "7"}, ""},
+	{"settings.posterior.completion", []string{"true"}, ""},
+	{"settings.posterior.clip", []string{"-1", "0.5", "1e300"}, "Posterior.Clip"},
+	{"settings.refinement.rounds", []string{"-1", "101", "2305843009213693952"}, "Refinement.Rounds"},
+	{"settings.partition.sweeps", []string{"-1", "1000001", "2305843009213693952"}, "Partition.Sweeps"},
+	{"settings.partition.levels", []string{"-1", "101", "2305843009213693952"}, "Partition.Levels"},
+	{"settings.partition.resolution", []string{"-1", "1e13", "1e300"}, "Resolution"},
+	{"settings.partition.clip", []string{"-1", "0.5"}, "Partition.Clip"},
+	{"views", []string{"[]", "null"}, "there is no view"},
+	{"views.0", []string{"{}", "null"}, "view 0 has no dimensions, or no scale"},
+	{"views.0.dims", []string{"-1", "0"}, "view 0 has no dimensions"},
+	{"views.0.dims", []string{"5", "2305843009213693952"}, "view0/rows has the shape [150 6]"},
+	{"views.0.metric", []string{`"other"`, "7"}, ""},
+	{"views.0.scale", []string{"null"}, "view 0 has no dimensions, or no scale"},
+	{"views.0.scale.scale", []string{`"other"`, "7"}, ""},
+	{"views.0.scale.low", []string{"[]", "[1]"}, "the scale has statistics of "},
+	{"views.0.scale.span", []string{"[]", "[1]", "[-1, -1, -1, -1, -1, -1]"}, ""},
+	{"views.0.scale.mean", []string{"[]", "[1]"}, "the scale has statistics of "},
+	{"views.0.scale.inverse", []string{"[]", "[1]", "[-1, -1, -1, -1, -1, -1]"}, ""},
+	{"views.0.scale.weights", []string{"[-1, 0, 0]"}, ""},
+	{"views.0.function", []string{`{"similarity": [0, 1], "probability": [0]}`}, "similarities and 1 probabilities"},
+	{"views.0.function", []string{`{"similarity": [1, 0], "probability": [0, 1]}`}, "must rise from point to point"},
+	{"views.0.function", []string{`{"similarity": [0, 1], "probability": [0, 1.5]}`}, "probabilities lie between 0 and 1"},
+	{"base_rate", []string{"[]", "[0.5]", "[0.5, 2]", "[0.5, 0.5, 0.5]"}, "base rate"},
+	{"cross", []string{"[]", "[[]]", "[[],[],[]]", "[[null],[null]]"}, "cross functions from "},
+	{"ids", []string{"[]", `["a"]`}, "ids of 150 samples"},
+	{"ids.3", []string{`""`}, "sample 3 has an empty id"},
+	{"ids.3", []string{`"same"`}, "samples 3 and 4 have the same id \"same\""},
+	{"ids.3", []string{"\"\xff\""}, "manifest.json is not UTF-8"},
+	{"ids.3", []string{"7", "null"}, ""},
+}
+
+// Every field of the manifest is held against what the file has before memory is asked for.
+func TestModelHostileFields(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, true)
+	m.IDs[4] = "same"
+	file := modelFile(t, m)
+	if _, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range hostileFields {
+		for _, value := range c.values {
+			bad := patched(t, file, c.path, value)
+			_, err := mvclust.ReadModel(bytes.NewReader(bad), int64(len(bad)))
+			if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 400 {
+				t.Errorf("%s = %s: %v; want %q", c.path, value, err, c.want)
+			}
+		}
+	}
+}
+
+// patched returns the model file with another value, as JSON, of the field of the manifest
+// at path: names and numbers with points between.
+func patched(t testing.TB, file []byte, path, value string) []byte {
+	t.Helper()
+	return rewritten(t, file, func(name string, content []byte) []byte {
+		if name != "manifest.json" {
+			return content
+		}
+		var root any
+		d := json.NewDecoder(bytes.NewReader(content))
+		d.UseNumber()
+		if err := d.Decode(&root); err != nil {
+			t.Fatal(err)
+		}
+		at, keys := root, strings.Split(path, ".")
+		const mark = "@here@"
+		for i, key := range keys {
+			last := i == len(keys)-1
+			switch x := at.(type) {
+			case map[string]any:
+				if at = x[key]; last {
+					x[key] = mark
+				}
+			case []any:
+				k, err := strconv.Atoi(key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if at = x[k]; last {
+					x[k] = mark
+				}
+			default:
+				t.Fatalf("the manifest has no %s", path)
+			}
+		}
+		text, err := json.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Replace(text, []byte(`"`+mark+`"`), []byte(value), 1)
+	})
+}
+
+// rewritten returns the archive with what change makes of each member; nil drops it.
+func rewritten(t testing.TB, file []byte, change func(name string, content []byte) []byte) []byte {
+	t.Helper()
+	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content = change(f.Name, content); content == nil {
+			continue
+		}
+		to, err := w.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Every member has the shape and the values that go with the others.
+func TestModelHostileMembers(t *testing.T) {
+	_, _, m := modelOf(t, modelCases["constraints"], false)
+	file := modelFile(t, m)
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	n, edges := m.Samples(), len(m.Graph.Index)
+	ones := func(n int, x float32) []float32 { return slices.Repeat([]float32{x}, n) }
+	for _, c := range []struct {
+		member string
+		shape  []int
+		data   any // nil: the member is missing
+		want   string
+	}{
+		{"view0/rows", nil, nil, "view0/rows is missing"},
+		{"view0/rows", []int{n, 5}, ones(n*5, 1), "view0/rows has the shape [150 5]"},
+		{"view0/rows", []int{n, 6}, ones(n*6, inf), "+Inf"},
+		{"view0/roots", nil, nil, "view0/roots is missing"},
+		{"view0/roots", []int{n + 1}, ones(n+1, 1), "view0/roots has the shape [151]"},
+		{"view0/roots", []int{n}, ones(n, -1), "the local scale -1 of sample 0"},
+		{"view0/roots", []int{n}, ones(n, nan), "the local scale NaN of sample 0"},
+		{"view0/roots", []int{n}, ones(n, inf), "the local scale +Inf of sample 0"},
+		{"labels", nil, nil, "labels is missing"},
+		{"labels", []int{n}, slices.Repeat([]int32{-1}, n), "sample 0 has label -1"},
+		{"labels", []int{n}, slices.Repeat([]int64{math.MaxInt64}, n), "sample 0 has label 9223372036854775807"},
+		{"labels", []int{n}, slices.Repeat([]int32{1}, n), "no sample has label 0"},
+		{"confidence", nil, nil, "confidence is missing"},
+		{"confidence", []int{n}, ones(n, nan), "sample 0 has confidence NaN"},
+		{"graph/offsets", nil, nil, "graph/offsets is missing"},
+		{"graph/offsets", []int{n + 1}, make([]int64, n+1), "a graph of 151 offsets"},
+		{"graph/offsets", []int{n + 1}, append(slices.Repeat([]int64{math.MinInt64}, n), int64(edges)), "a graph of 151 offsets"},
+		{"graph/index", nil, nil, "graph/index is missing"},
+		{"graph/index", []int{edges}, slices.Repeat([]int32{math.MaxInt32}, edges), "out of range"},
+		{"graph/index", []int{edges}, slices.Repeat([]int64{1 << 40}, edges), "graph/index holds 1099511627776"},
+		{"graph/probability", nil, nil, "graph/probability is missing"},
+		{"graph/probability", []int{edges}, ones(edges, 2), "has weight 2"},
+		{"neighbors/index", nil, nil, "neighbors/index is missing"},
+		{"neighbors/index", []int{n, 0}, []int32{}, "neighbors/probability has the shape"},
+		{"neighbors/index", []int{n, 1}, slices.Repeat([]int32{7}, n), "neighbors/probability has the shape"},
+		{"neighbors/probability", nil, nil, "neighbors/probability is missing"},
+		{"constraints/must_link", nil, nil, "constraints/must_link is missing"},
+		{"constraints/must_link", []int{1, 2}, []int32{0, 1000}, "there is no sample 1000"},
+		{"constraints/must_link", []int{1, 3}, []int32{0, 1, 2}, "constraints/must_link has the shape [1 3]"},
+		{"constraints/cannot_link", []int{1, 2}, []int32{-5, 0}, "there is no sample -5"},
+		{"constraints/distinct", []int{2}, []int32{0, 0}, "2 groups for 150 samples"},
+	} {
+		bad := rewritten(t, file, func(name string, content []byte) []byte {
+			if name != c.member+".npy" {
+				return content
+			}
+			if c.data == nil {
+				return nil
+			}
+			var b bytes.Buffer
+			if err := npy.Write(&b, c.shape, c.data); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		})
+		_, err := mvclust.ReadModel(bytes.NewReader(bad), int64(len(bad)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %v; want %q", c.member, c.shape, err, c.want)
+		}
+	}
+}
+
+// A member that is compressed, or shares its bytes with others, could be many times as long
+// as the file.
+func TestModelIsAsLongAsItsMembers(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, false)
+	file := modelFile(t, m)
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	to, err := w.Create("view0/rows.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Write(make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The directory of the archive with the entries of the same members over and over.
+	directory := bytes.Index(file, []byte("PK\x01\x02"))
+	end := bytes.LastIndex(file, []byte("PK\x05\x06"))
+	entries := int(binary.LittleEndian.Uint16(file[end+10:]))
+	shared := slices.Concat(file[:directory], bytes.Repeat(file[directory:end], 3), file[end:])
+	last := shared[len(shared)-(len(file)-end):]
+	binary.LittleEndian.PutUint16(last[8:], uint16(3*entries))
+	binary.LittleEndian.PutUint16(last[10:], uint16(3*entries))
+	binary.LittleEndian.PutUint32(last[12:], uint32(3*(end-directory)))
+	for want, bad := range map[string][]byte{
+		"its member view0/rows.npy is compressed": b.Bytes(),
+		"its members are longer than its ":        shared,
+	} {
+		_, err := mvclust.ReadModel(bytes.NewReader(bad), int64(len(bad)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
 }
 
 // Numbers of clusters that are no more stay out of use, also in a file; without Retired,

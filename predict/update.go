@@ -10,6 +10,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
@@ -122,7 +123,7 @@ func joinedIDs(m *mvclust.Model, ids []string, count int) ([]string, error) {
 			all[i] = strconv.Itoa(i)
 		}
 		if seen[all[i]] {
-			return nil, fmt.Errorf("the id %q of new sample %d (counted from 0) is taken: every sample needs one of its own; give it another, or leave the sample out", all[i], i-n)
+			return nil, fmt.Errorf("the id %s of new sample %d (counted from 0) is taken: every sample needs one of its own; give it another, or leave the sample out", words.Quote(all[i]), i-n)
 		}
 		seen[all[i]] = true
 	}
@@ -257,7 +258,16 @@ func (u *update) refine() error {
 		u.next.Graph, err = u.joinGraph()
 		return err
 	}
-	index, probability := slices.Repeat([]int32{-1}, (n+u.count)*k), make([]float32, (n+u.count)*k)
+	room := 1 // of the longest row, which may have fewer than k
+	for i, pairs := range u.pairs {
+		had := 0
+		if i < n {
+			near, _ := u.old.Neighbourhoods.Of(i)
+			had = len(near)
+		}
+		room = max(room, min(k, had+len(pairs)))
+	}
+	index, probability := slices.Repeat([]int32{-1}, (n+u.count)*room), make([]float32, (n+u.count)*room)
 	err = parallel.Blocks(u.ctx, u.threads, n+u.count, 256, func(_, lo, hi int) {
 		var row []probable
 		for i := lo; i < hi; i++ {
@@ -274,7 +284,7 @@ func (u *update) refine() error {
 				row = strongest(row)
 			}
 			for e, x := range row[:min(k, len(row))] {
-				index[i*k+e], probability[i*k+e] = x.to, x.p
+				index[i*room+e], probability[i*room+e] = x.to, x.p
 				if int(x.to) >= n {
 					u.relinked[i] = true
 				}
@@ -284,7 +294,7 @@ func (u *update) refine() error {
 	if err != nil {
 		return err
 	}
-	if u.next.Neighbourhoods, err = refine.NewNeighbourhoods(k, index, probability); err != nil {
+	if u.next.Neighbourhoods, err = refine.NewNeighbourhoods(room, index, probability); err != nil {
 		return err
 	}
 	refined, err := u.next.Neighbourhoods.CoNeighbours(u.ctx, k, u.threads)

@@ -53,6 +53,28 @@ func TestUpdateWithNothing(t *testing.T) {
 	}
 }
 
+// The neighbours of a model that allows for more than there are take no more room than those
+// that there are.
+func TestUpdateRoom(t *testing.T) {
+	set := made(t, synth.Config{Samples: 600, Classes: 8, Dims: []int{20}, Noise: []float64{0.5}})
+	m := fitted(t, take(set.Views, span(0, 590)), mvclust.Options{})
+	wide := *m
+	wide.Settings.Neighbours = m.Samples() - 1
+	wide.Settings.Chosen = 0
+	if err := wide.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	next, _ := updated(t, &wide, take(set.Views, span(590, 600)), 0)
+	longest := 0
+	for i := range next.Samples() {
+		index, _ := next.Neighbourhoods.Of(i)
+		longest = max(longest, len(index))
+	}
+	if k := next.Neighbourhoods.K(); k != longest || k > m.Samples()/2 {
+		t.Errorf("room for %d neighbours, of which no sample has more than %d", k, longest)
+	}
+}
+
 // What an update makes is a whole model, the same for any number of threads, and grows on.
 func TestUpdateTwice(t *testing.T) {
 	for name, opt := range presets {

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -38,10 +37,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return statusDone
 	case interrupted:
-		say(stderr, interruption(err)+"\n")
+		say(stderr, words.Printable(interruption(err))+"\n")
 		return statusInterrupted
 	default:
-		say(stderr, "mvclust: "+oneLine(err.Error())+"\n")
+		say(stderr, "mvclust: "+words.Printable(err.Error())+"\n")
 		return statusFailed
 	}
 }
@@ -108,18 +107,8 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef(cmd, "unknown command %q%s", args[0], words.DidYouMean(args[0], names))
+	return usagef(cmd, "unknown command %s%s", words.Quote(args[0]), words.DidYouMean(args[0], names))
 }
 
 // say writes to standard error, ignoring errors.
 func say(stderr io.Writer, s string) { _, _ = io.WriteString(stderr, s) }
-
-// oneLine replaces control characters, which quoted files may contain, by spaces.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}

@@ -41,7 +41,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			"stringSlice": "words with commas between", positiveType: "a whole number of at least 1",
 			sizeType: "a size such as 8GiB, 8GB or 512MiB",
 		}[f.Value.Type()]
-		return usagef(cmd, "--%s: %q is not %s", f.Name, invalid.GetValue(), wanted)
+		return usagef(cmd, "--%s: %s is not %s", f.Name, words.Quote(invalid.GetValue()), wanted)
 	}
 	return usagef(cmd, "%v", err)
 }
@@ -49,7 +49,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // noArgs rejects any argument.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef(cmd, "%s takes no argument such as %q", cmd.Name(), args[0])
+		return usagef(cmd, "%s takes no argument such as %s", cmd.Name(), words.Quote(args[0]))
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func translate(err error, sources []string, set *dataset.Set) error {
 		return fmt.Errorf("%s: %s", flagOf(bad.Field), bad.Problem)
 	}
 	if bad, ok := errors.AsType[*mvclust.InputError](err); ok {
-		where := bad.View
+		where := words.Name(bad.View)
 		if where == "" {
 			where = strings.Join(baseNames(sources), ", ")
 		}
@@ -68,7 +68,7 @@ func translate(err error, sources []string, set *dataset.Set) error {
 		if bad.Row >= 0 {
 			row = fmt.Sprintf("row %d (counted from 0) ", bad.Row)
 			if set.IDs != nil {
-				row = fmt.Sprintf("sample %q (row %d, counted from 0) ", set.IDs[bad.Row], bad.Row)
+				row = fmt.Sprintf("sample %s (row %d, counted from 0) ", words.Quote(set.IDs[bad.Row]), bad.Row)
 			}
 		}
 		return fmt.Errorf("%s: %s%s", where, row, bad.Problem)

@@ -102,16 +102,16 @@ func sampleOf(m *mvclust.Model, path, id string) (int, error) {
 		return i, nil
 	}
 	if m.IDs == nil {
-		return 0, fmt.Errorf("%s: there is no sample %q; its samples have no ids, so name a row from 0 to %d", path, id, m.Samples()-1)
+		return 0, fmt.Errorf("%s: there is no sample %s; its samples have no ids, so name a row from 0 to %d", path, words.Quote(id), m.Samples()-1)
 	}
-	return 0, fmt.Errorf("%s: there is no sample %q%s; labels.csv lists the ids", path, id, words.DidYouMean(id, m.IDs))
+	return 0, fmt.Errorf("%s: there is no sample %s%s; labels.csv lists the ids", path, words.Quote(id), words.DidYouMean(id, m.IDs))
 }
 
-// page is a text of aligned lines. Control characters in names become spaces.
+// page is a text of aligned lines. Control characters in names are escaped.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) {
-	p.WriteString(oneLine(fmt.Sprintf(format, args...)) + "\n")
+	p.WriteString(words.Printable(fmt.Sprintf(format, args...)) + "\n")
 }
 
 // item writes a line with a name.
@@ -123,7 +123,7 @@ func (p *page) item(name, format string, args ...any) {
 func (p *page) rows(rows [][]string) {
 	for _, row := range rows {
 		for c := range row {
-			row[c] = oneLine(row[c])
+			row[c] = words.Name(row[c])
 		}
 	}
 	p.WriteString("\n" + table(rows))
@@ -142,7 +142,7 @@ func (p *page) notes(notes []string) {
 // pairText formats the explanation of a pair.
 func pairText(p *explain.Pair) string {
 	var t page
-	a, b := p.A.ID, p.B.ID
+	a, b := words.Name(p.A.ID), words.Name(p.B.ID)
 	if p.Together {
 		t.line("samples %s and %s share cluster %d", a, b, p.A.Cluster)
 	} else {
@@ -189,7 +189,7 @@ func views(t *page, p *explain.Pair) {
 	for _, v := range p.Views {
 		switch v.State {
 		case explain.LeftOut:
-			notes = append(notes, leftOut(v.Name))
+			notes = append(notes, leftOut(words.Name(v.Name)))
 		case explain.Missing:
 			notes = append(notes, lack(v))
 		case explain.Completed:
@@ -217,9 +217,9 @@ func leftOut(view string) string {
 // lack says which of the two samples lacks the view.
 func lack(v explain.PairView) string {
 	if len(v.Lacking) == 1 {
-		return fmt.Sprintf("sample %s lacks %s", v.Lacking[0].ID, v.Name)
+		return fmt.Sprintf("sample %s lacks %s", words.Name(v.Lacking[0].ID), words.Name(v.Name))
 	}
-	return fmt.Sprintf("both samples lack %s", v.Name)
+	return fmt.Sprintf("both samples lack %s", words.Name(v.Name))
 }
 
 func figure(format string, x *float64) string {
@@ -232,7 +232,7 @@ func figure(format string, x *float64) string {
 func pathText(p *explain.Pair) string {
 	round := "no other sample links the two"
 	if p.Path.Via != nil {
-		round = fmt.Sprintf("the best path, through %s, has %.3f x %.3f = %.3f", p.Path.Via.ID, p.Path.Steps[0], p.Path.Steps[1], p.Path.Product)
+		round = fmt.Sprintf("the best path, through %s, has %.3f x %.3f = %.3f", words.Name(p.Path.Via.ID), p.Path.Steps[0], p.Path.Steps[1], p.Path.Product)
 	}
 	switch {
 	case !p.Path.Kept:
@@ -254,14 +254,14 @@ func coNeighbours(t *page, p *explain.Pair) {
 		}
 		return fmt.Sprintf("%s is number %d among the %d neighbours of %s", other, rank, list, of)
 	}
-	t.item("neighbours", "%s; %s", rank(p.A.ID, p.B.ID, c.Ranks[0], c.Lists[0]), rank(p.B.ID, p.A.ID, c.Ranks[1], c.Lists[1]))
+	t.item("neighbours", "%s; %s", rank(words.Name(p.A.ID), words.Name(p.B.ID), c.Ranks[0], c.Lists[0]), rank(words.Name(p.B.ID), words.Name(p.A.ID), c.Ranks[1], c.Lists[1]))
 	if len(c.Common) == 0 {
 		t.item("co-neighbours", "none")
 		return
 	}
 	var list []string
 	for _, s := range c.Common[:min(strongest, len(c.Common))] {
-		list = append(list, fmt.Sprintf("%s %.3f", s.ID, s.Share))
+		list = append(list, fmt.Sprintf("%s %.3f", words.Name(s.ID), s.Share))
 	}
 	if more := len(c.Common) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
@@ -291,7 +291,7 @@ func chainText(p *explain.Pair) string {
 		case k > 0 && (k != from || k <= shown):
 			fmt.Fprintf(&b, " -%.2f- ", c.Links[k-1])
 		}
-		b.WriteString(s.ID)
+		b.WriteString(words.Name(s.ID))
 		if !c.Within {
 			fmt.Fprintf(&b, " (%d)", s.Cluster)
 		}
@@ -306,9 +306,9 @@ func chainText(p *explain.Pair) string {
 func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	var t page
 	if s.Size == 1 {
-		t.line("sample %s is alone in cluster %d, with confidence %.2f", s.ID, s.Cluster, s.Confidence.Value)
+		t.line("sample %s is alone in cluster %d, with confidence %.2f", words.Name(s.ID), s.Cluster, s.Confidence.Value)
 	} else {
-		t.line("sample %s is in cluster %d (%s), with confidence %.2f", s.ID, s.Cluster, words.Count(s.Size, "sample"), s.Confidence.Value)
+		t.line("sample %s is in cluster %d (%s), with confidence %.2f", words.Name(s.ID), s.Cluster, words.Count(s.Size, "sample"), s.Confidence.Value)
 	}
 	if s.Bound {
 		t.line("constraints apply to it, so another cluster may be worth more to it")
@@ -335,7 +335,7 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	}
 	var list []string
 	for _, l := range s.Links[:min(strongest, len(s.Links))] {
-		list = append(list, fmt.Sprintf("%s %.3f", l.ID, l.Probability))
+		list = append(list, fmt.Sprintf("%s %.3f", words.Name(l.ID), l.Probability))
 	}
 	if more := len(s.Links) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
@@ -388,9 +388,9 @@ func parts(t *page, s *explain.Sample) {
 	for _, p := range s.Views {
 		switch p.State {
 		case explain.LeftOut:
-			notes = append(notes, leftOut(p.Name))
+			notes = append(notes, leftOut(words.Name(p.Name)))
 		case explain.Missing:
-			notes = append(notes, fmt.Sprintf("sample %s lacks %s", s.ID, p.Name))
+			notes = append(notes, fmt.Sprintf("sample %s lacks %s", words.Name(s.ID), words.Name(p.Name)))
 		}
 	}
 	t.notes(notes)

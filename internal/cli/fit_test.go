@@ -410,10 +410,19 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A message is one line, whatever the file it quotes has in it.
-func TestOneLine(t *testing.T) {
-	if got, want := oneLine("a\r\nb\x1b[31m\tc é"), "a  b [31m c é"; got != want {
-		t.Errorf("%q, want %q", got, want)
+// A message is one line that no terminal takes for a command, whatever the names in it.
+func TestMessagesAreEscaped(t *testing.T) {
+	var b strings.Builder
+	if status := Main([]string{"fit", "no\r\nsuch\x1b[31m\tfile é"}, io.Discard, &b); status != statusFailed {
+		t.Errorf("status %d", status)
+	}
+	if want := `mvclust: no\r\nsuch\x1b[31m\tfile é: there is no such file`; !strings.Contains(b.String(), want) || strings.Count(b.String(), "\n") != strings.Count(b.String(), "reading files\n")+1 {
+		t.Errorf("%q, want %s", b.String(), want)
+	}
+	r := runReport{Sizes: []int{1}, Settings: map[string]any{"neighbors": 1}}
+	r.Inputs.Views = []viewReport{{Name: "a.npz:\x1b[2J" + strings.Repeat("x", 1<<20), Samples: 1}}
+	if s := r.summary("out\x1b[0m"); strings.Contains(s, "\x1b") || len(s) > 2000 {
+		t.Errorf("%.2000q", s)
 	}
 }
 

@@ -131,7 +131,7 @@ func (n *newcomers) assigned(given []string) (sources []string, place []int, err
 			if k = viewCalled(n.model, name); k >= 0 {
 				s = rest
 			} else if !isFile(s) {
-				return nil, nil, fmt.Errorf("%s: %s has no view %q, only %s; name one of these, or its number from 0", s, n.path, name, viewList(n.model))
+				return nil, nil, fmt.Errorf("%s: %s has no view %s, only %s; name one of these, or its number from 0", s, n.path, words.Quote(name), viewList(n.model))
 			}
 		}
 		sources, place = append(sources, s), append(place, k)
@@ -184,7 +184,7 @@ func viewList(m *mvclust.Model) string {
 	for _, v := range m.Views {
 		names = append(names, v.Rows.Name)
 	}
-	return strings.Join(names, ", ")
+	return words.List(names)
 }
 
 // match finds out which views of the model were given. place holds, by source, the view that
@@ -199,18 +199,18 @@ func (n *newcomers) match(place []int) error {
 			continue
 		}
 		if n.views[k] != nil {
-			return fmt.Errorf("%s and %s are both given as the view %s of %s; name every view once", n.views[k].Name, v.Name, m.Views[k].Rows.Name, n.path)
+			return fmt.Errorf("%s and %s are both given as the view %s of %s; name every view once", words.Name(n.views[k].Name), words.Name(v.Name), words.Name(m.Views[k].Rows.Name), n.path)
 		}
 		n.views[k] = v
 	}
 	if !n.byName(open) && !n.byOrder(open) {
 		return fmt.Errorf("%s: %s where %s has %s (%s), and not all have the names of these; say which is which by NAME=VIEW",
-			open[0].Name, words.Count(len(n.set.Views), "view"), n.path, words.Count(len(m.Views), "view"), viewList(m))
+			words.Name(open[0].Name), words.Count(len(n.set.Views), "view"), n.path, words.Count(len(m.Views), "view"), viewList(m))
 	}
 	for k, v := range n.views {
 		if rows := m.Views[k].Rows; v != nil && v.Dims != rows.Dims {
 			return fmt.Errorf("%s has %s where the view %s of %s has %d; give the features of that view, or say which view it is by NAME=VIEW",
-				v.Name, words.Count(v.Dims, "dimension"), rows.Name, n.path, rows.Dims)
+				words.Name(v.Name), words.Count(v.Dims, "dimension"), words.Name(rows.Name), n.path, rows.Dims)
 		}
 	}
 	return nil

@@ -159,6 +159,6 @@ func (r *predictReport) summary(folder string) string {
 			took = s.Seconds
 		}
 	}
-	fmt.Fprintf(&b, "%s is in %s (%.1f s, of which %.1f s for the samples)\n", r.Predictions, folder, r.Seconds, took)
+	fmt.Fprintf(&b, "%s is in %s (%.1f s, of which %.1f s for the samples)\n", r.Predictions, words.Printable(folder), r.Seconds, took)
 	return b.String()
 }

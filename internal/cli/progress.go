@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // progress reports the stages of a run on stderr. On a terminal it redraws one line ten
@@ -124,7 +126,7 @@ func (p *progress) note(sentence string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	say(p.w, "note: "+oneLine(sentence)+"\n")
+	say(p.w, "note: "+words.Printable(sentence)+"\n")
 }
 
 // close ends the reports and clears the line.

@@ -39,7 +39,7 @@ func TestProgressPlain(t *testing.T) {
 	p.close()
 	want := `reading
 reading: done in 0.20s
-note: two lines
+note: two\nlines
 learning
 learning: 30s
 learning: 25%, 3.33 epochs/s, 1 min 30 s left of this step

@@ -213,7 +213,7 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 		})
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
 		if leftOut {
-			r.Notes = append(r.Notes, v.Name+": the other views agree with this one hardly more than with noise, so it was left out; remove it from the command, or check its data")
+			r.Notes = append(r.Notes, words.Name(v.Name)+": the other views agree with this one hardly more than with noise, so it was left out; remove it from the command, or check its data")
 		}
 		if n := trace.Zero[m]; n > 0 {
 			zeros := "rows of zeros"
@@ -222,9 +222,9 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 			}
 			which := fmt.Sprint("row ", trace.FirstZero[m])
 			if set.IDs != nil {
-				which = fmt.Sprintf("sample %q", set.IDs[trace.FirstZero[m]])
+				which = "sample " + words.Quote(set.IDs[trace.FirstZero[m]])
 			}
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", v.Name, zeros, n, which))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", words.Name(v.Name), zeros, n, which))
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (r *runReport) summary(folder string) string {
 	for _, v := range r.Inputs.Views {
 		missing := v.Samples - v.Present + v.Zero
 		rows = append(rows, []string{
-			v.Name, strconv.Itoa(v.Dims), fmt.Sprintf("%d (%s%%)", missing, percent(float64(missing)/float64(v.Samples))),
+			words.Name(v.Name), strconv.Itoa(v.Dims), fmt.Sprintf("%d (%s%%)", missing, percent(float64(missing)/float64(v.Samples))),
 			v.Metric, strconv.Itoa(v.Candidates),
 		})
 	}
@@ -307,7 +307,7 @@ func (r *runReport) summary(folder string) string {
 	if r.Scores != nil {
 		b.WriteString(scoreTable(r.Scores) + "\n")
 	}
-	fmt.Fprintf(&b, "%s, model.mvclust, run.json and report.html are in %s (%.1f s)\n", r.Labels, folder, r.Seconds)
+	fmt.Fprintf(&b, "%s, model.mvclust, run.json and report.html are in %s (%.1f s)\n", r.Labels, words.Printable(folder), r.Seconds)
 	return b.String()
 }
 

@@ -177,6 +177,6 @@ func (r *synthReport) summary() string {
 	for _, v := range r.Views {
 		fmt.Fprintf(&b, "  %s: %s, %s%% of the samples lack it\n", v.Name, words.Count(v.Dims, "dimension"), percent(1-float64(v.Present)/float64(r.Samples)))
 	}
-	fmt.Fprintf(&b, "\nview0 to view%d and %s are in %s\n", len(r.Views)-1, r.truth, r.File)
+	fmt.Fprintf(&b, "\nview0 to view%d and %s are in %s\n", len(r.Views)-1, r.truth, words.Printable(r.File))
 	return b.String()
 }

@@ -142,6 +142,6 @@ func (r *updateReport) summary(folder string) string {
 	for _, l := range lines {
 		b.WriteString(l + "\n")
 	}
-	fmt.Fprintf(&b, "mean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n", r.Confidence, r.Labels, folder, r.Seconds)
+	fmt.Fprintf(&b, "mean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n", r.Confidence, r.Labels, words.Printable(folder), r.Seconds)
 	return b.String()
 }

@@ -103,6 +103,13 @@ func (s *Scaler) Validate(dims int) error {
 			return fmt.Errorf("the scale has statistics of %d features where the view has %d", len(f), dims)
 		}
 	}
+	for _, f := range [][]float64{s.Span, s.Inverse, s.Weights[:]} {
+		for _, x := range f {
+			if !(x >= 0) || x-x != 0 {
+				return fmt.Errorf("the scale has a span, an inverse or a weight of %v", x)
+			}
+		}
+	}
 	return nil
 }
 

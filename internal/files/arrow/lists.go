@@ -6,6 +6,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // lists hands over n lists, those of a batch.
@@ -94,14 +95,14 @@ func (l *listReader) close() { l.values.close() }
 // check says what is wrong with the list [from, to) of a row.
 func (l *listReader) check(row int, from, to int64) error {
 	if from < 0 || to < from || to > int64(l.n) || to-from > math.MaxInt32 {
-		return array.Damaged("the list in row %d (counted from 0) of the column %q goes beyond its values", row, l.s.field.name)
+		return array.Damaged("the list in row %d (counted from 0) of the column %s goes beyond its values", row, words.Quote(l.s.field.name))
 	}
 	if l.there == nil {
 		return nil
 	}
 	for k := from; k < to; k++ {
 		if !l.there.has(int(k)) {
-			return fmt.Errorf("row %d (counted from 0) of the column %q has a null among its values; give numbers, or null in place of the whole list", row, l.s.field.name)
+			return fmt.Errorf("row %d (counted from 0) of the column %s has a null among its values; give numbers, or null in place of the whole list", row, words.Quote(l.s.field.name))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Scan hands over the rows of column k.
@@ -65,7 +66,7 @@ func (s *scan) batch(b *batch) error {
 		return err
 	}
 	if n != b.m.rows {
-		return array.Damaged("a batch of %d rows has %d in the column %q", b.m.rows, n, s.field.name)
+		return array.Damaged("a batch of %d rows has %d in the column %s", b.m.rows, n, words.Quote(s.field.name))
 	}
 	if n == 0 {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Null is the length of a row that is null.
@@ -113,7 +114,7 @@ func New(src Source, size int64) (*Table, error) {
 			t.columns[k].Problem = Unreadable("lists of text", "make them lists of numbers, or leave it out")
 		}
 		if seen[c.Name] {
-			return nil, fmt.Errorf("has two columns with the name %q; rename one of them", c.Name)
+			return nil, fmt.Errorf("has two columns with the name %s; rename one of them", words.Quote(c.Name))
 		}
 		seen[c.Name] = true
 		if t.id < 0 && strings.EqualFold(c.Name, "id") && single(c) {
@@ -212,7 +213,7 @@ func (t *Table) Array(name string) int {
 func (t *Table) Dims(i int) (int, error) {
 	k := t.column(i)
 	if !t.columns[k].List {
-		return 0, fmt.Errorf("the column %q has a single number or text per row, not a list of numbers; leave out its name to have all columns of single numbers as one view", t.columns[k].Name)
+		return 0, fmt.Errorf("the column %s has a single number or text per row, not a list of numbers; leave out its name to have all columns of single numbers as one view", words.Quote(t.columns[k].Name))
 	}
 	if t.dims[k] == 0 {
 		dims, err := t.firstList(k)
@@ -220,7 +221,7 @@ func (t *Table) Dims(i int) (int, error) {
 			return 0, err
 		}
 		if dims > t.maxValues/t.rows {
-			return 0, fmt.Errorf("the column %q has %d rows of %d values, which is more than a file of this size can hold; check where it came from", t.columns[k].Name, t.rows, dims)
+			return 0, fmt.Errorf("the column %s has %d rows of %d values, which is more than a file of this size can hold; check where it came from", words.Quote(t.columns[k].Name), t.rows, dims)
 		}
 		t.dims[k] = dims
 	}
@@ -254,7 +255,7 @@ func (t *Table) firstList(k int) (int, error) {
 	case err != nil && !errors.Is(err, enough):
 		return 0, err
 	case dims == Null:
-		return 0, fmt.Errorf("the column %q is null in every row; leave it out, or give at least two rows a list of numbers", t.columns[k].Name)
+		return 0, fmt.Errorf("the column %s is null in every row; leave it out, or give at least two rows a list of numbers", words.Quote(t.columns[k].Name))
 	case dims == 0:
 		return 0, t.emptyList(k, row)
 	}
@@ -267,7 +268,7 @@ func (t *Table) emptyList(k, row int) error {
 
 // at says what is wrong with a row.
 func (t *Table) at(k, row int, format string, a ...any) error {
-	return fmt.Errorf("row %d (counted from 0) of the column %q %s", row, t.columns[k].Name, fmt.Sprintf(format, a...))
+	return fmt.Errorf("row %d (counted from 0) of the column %s %s", row, words.Quote(t.columns[k].Name), fmt.Sprintf(format, a...))
 }
 
 // scan is Scan of a column whose values can be read.
@@ -277,7 +278,7 @@ func (t *Table) scan(k int, take func(Chunk) error) error {
 	if err == nil {
 		err = t.src.Scan(k, take)
 	} else {
-		err = fmt.Errorf("the column %q %w", c.Name, err)
+		err = fmt.Errorf("the column %s %w", words.Quote(c.Name), err)
 	}
 	return err
 }
@@ -362,7 +363,7 @@ func (t *Table) Int64(i int) ([]int64, error) {
 func (t *Table) Text(i int) ([]string, error) {
 	k := t.column(i)
 	if k < 0 || t.columns[k].List {
-		return nil, fmt.Errorf("the column %q holds lists; name one of single values", t.Columns()[max(k, 0)])
+		return nil, fmt.Errorf("the column %s holds lists; name one of single values", words.Quote(t.Columns()[max(k, 0)]))
 	}
 	out, err := values[string](t, k)
 	for i, s := range out {
@@ -410,7 +411,7 @@ func (r *rows[U]) read() error {
 		err = r.complete()
 	}
 	if err == nil && r.row != r.t.rows {
-		err = fmt.Errorf("the column %q ends after %d rows of %d: the file is damaged; copy it again from where it came", r.t.columns[r.column].Name, r.row, r.t.rows)
+		err = fmt.Errorf("the column %s ends after %d rows of %d: the file is damaged; copy it again from where it came", words.Quote(r.t.columns[r.column].Name), r.row, r.t.rows)
 	}
 	return err
 }
@@ -487,7 +488,7 @@ func put[U float32 | int64 | string, T any](r *rows[U], c Chunk, vals []T, conve
 		}
 		size := n * (1 + more)
 		if from < 0 || from+size > len(vals) {
-			return fmt.Errorf("the column %q is damaged: its lists go beyond its values; copy the file again from where it came", r.t.columns[r.column].Name)
+			return fmt.Errorf("the column %s is damaged: its lists go beyond its values; copy the file again from where it came", words.Quote(r.t.columns[r.column].Name))
 		}
 		err := r.store(func(dst []U) error { return convert(dst, vals[from:from+size]) }, size)
 		if bad, ok := errors.AsType[*array.ValueError](err); ok {
@@ -527,7 +528,7 @@ func (r *rows[U]) next() error {
 		return err
 	}
 	if r.row == r.t.rows {
-		return fmt.Errorf("the column %q goes on after the %d rows of the file, which is damaged; copy it again from where it came", r.t.columns[r.column].Name, r.row)
+		return fmt.Errorf("the column %s goes on after the %d rows of the file, which is damaged; copy it again from where it came", words.Quote(r.t.columns[r.column].Name), r.row)
 	}
 	r.row++
 	r.filled = 0

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/words"
@@ -46,7 +47,7 @@ func (s *source) views(name, id string) (found []*candidate, passed []string, er
 	case s.columns != nil && (name != "" || len(s.embeddings()) > 0):
 		return s.listViews(name, id)
 	case s.table != nil && name != "":
-		return nil, nil, fmt.Errorf("a table is one view as a whole; leave out %q", ":"+name)
+		return nil, nil, fmt.Errorf("a table is one view as a whole; leave out %s", words.Quote(":"+name))
 	case s.table != nil:
 		c, passed, err := s.tableView(id)
 		return []*candidate{c}, passed, err
@@ -83,7 +84,7 @@ func (s *source) listViews(name, id string) (found []*candidate, passed []string
 	views := s.embeddings()
 	if name != "" {
 		if !slices.Contains(s.columns.Columns(), name) {
-			return nil, nil, fmt.Errorf("holds no column %q, only %s; name one of these", name, words.List(s.columns.Columns()))
+			return nil, nil, fmt.Errorf("holds no column %s, only %s; name one of these", words.Quote(name), words.List(s.columns.Columns()))
 		}
 		views = []string{name}
 	}
@@ -195,7 +196,7 @@ func (s *source) ids(name string) ([]string, error) {
 	return ids, checkIDs(ids)
 }
 
-// checkIDs trims ids and says which are empty or the same.
+// checkIDs trims ids and says which are empty, no UTF-8, or the same.
 func checkIDs(ids []string) error {
 	first := make(map[string]int, len(ids))
 	for i, id := range ids {
@@ -203,8 +204,11 @@ func checkIDs(ids []string) error {
 		if id == "" {
 			return fmt.Errorf("row %d (counted from 0) has an empty id; give every sample an id", i)
 		}
+		if !utf8.ValidString(id) {
+			return fmt.Errorf("row %d (counted from 0) has the id %s, which is not UTF-8; save the file in UTF-8", i, words.Quote(id))
+		}
 		if k, ok := first[id]; ok {
-			return fmt.Errorf("rows %d and %d (counted from 0) have the same id %q; give every sample an id of its own", k, i, id)
+			return fmt.Errorf("rows %d and %d (counted from 0) have the same id %s; give every sample an id of its own", k, i, words.Quote(id))
 		}
 		first[id] = i
 		ids[i] = id

@@ -281,7 +281,7 @@ func called(ids []string, i int) string {
 	if ids == nil {
 		return ""
 	}
-	return fmt.Sprintf("with the id %q ", ids[i])
+	return fmt.Sprintf("with the id %s ", words.Quote(ids[i]))
 }
 
 func (s *Set) note(format string, a ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, a...)) }
@@ -301,7 +301,7 @@ func (l *library) identify(set *Set, chosen []*candidate, id string) (joined boo
 	}
 	for _, c := range chosen {
 		if id != "" && c.src.table != nil && c.key != id {
-			return false, c.src.failf("has no column %q for the ids, only %s; add it", id, words.List(c.src.table.Columns()))
+			return false, c.src.failf("has no column %s for the ids, only %s; add it", words.Quote(id), words.List(c.src.table.Columns()))
 		}
 	}
 	switch {
@@ -450,12 +450,12 @@ func matches(all []*candidate, asked string) (int, error) {
 			continue
 		}
 		if fit >= 0 {
-			return 0, fmt.Errorf("--views: %q stands for more than one of %s; choose by number", asked, words.List(there))
+			return 0, fmt.Errorf("--views: %s stands for more than one of %s; choose by number", words.Quote(asked), words.List(there))
 		}
 		fit = k
 	}
 	if fit < 0 {
-		return 0, fmt.Errorf("--views: there is no view %q; choose among %s", asked, words.List(there))
+		return 0, fmt.Errorf("--views: there is no view %s; choose among %s", words.Quote(asked), words.List(there))
 	}
 	return fit, nil
 }

@@ -1,10 +1,13 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mvclust/mvclust/internal/files/parquet"
 )
 
 func TestIDsOfOneTable(t *testing.T) {
@@ -147,4 +150,79 @@ func TestBadIDs(t *testing.T) {
 	f.refuse(Options{}, []string{f.text("c.csv", "id,p", "u,1", " ,2")}, "c.csv: row 1 (counted from 0) has an empty id")
 	d, e := f.text("d.csv", "id,p", "u,1", "v,2"), f.text("e.csv", "id,q", "u,1", "v,2")
 	f.refuse(Options{}, []string{d, e, f.npy("g.npy", matrix("", 2, 5))}, "the rows of g.npy have no ids, and those of d.csv and e.csv have")
+}
+
+// An id that is not UTF-8 would be another one in the model, perhaps that of another sample.
+func TestIDsNotUTF8(t *testing.T) {
+	f := newFolder(t)
+	want := []string{`row 1 (counted from 0) has the id "M\xfcller", which is not UTF-8; save the file in UTF-8`}
+	bad := []string{"Muller", "M\xfcller", "M\xf6ller"}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []parquet.Column{{Name: "id", Data: bad}, {Name: "p", Data: []int64{1, 2, 3}}}...); err != nil {
+		f.Fatal(err)
+	}
+	table := f.write("d.parquet", b.Bytes())
+	bytesFile := f.write("s.npy", npyText(8, bad))
+	for _, source := range []string{
+		f.text("a.csv", "id,p", bad[0]+",1", bad[1]+",2", bad[2]+",3"),
+		f.text("b.tsv", "p\tid", "1\t"+bad[0], "2\t"+bad[1], "3\t"+bad[2]),
+		table,
+	} {
+		f.refuse(Options{}, []string{source}, append(want, source)...)
+	}
+	view := f.npy("v.npy", matrix("", 3, 2))
+	for _, ids := range []string{f.text("ids.txt", bad...), bytesFile, table + ":id"} {
+		f.refuse(Options{ID: ids}, []string{view}, append(want, strings.TrimSuffix(ids, ":id"))...)
+	}
+	// Those of labels and pairs are looked up among the ids, and so are refused as well.
+	good := f.text("c.csv", "id,p", "Muller,1", "b,2", "c,3")
+	if got := f.load(Options{}, good).IDs; !slices.Equal(got, []string{"Muller", "b", "c"}) {
+		t.Errorf("ids %q", got)
+	}
+}
+
+// npyText returns the .npy file of texts, stored as bytes.
+func npyText(width int, texts []string) []byte {
+	header := fmt.Sprintf("{'descr': '|S%d', 'fortran_order': False, 'shape': (%d,), }", width, len(texts))
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)+1), 0)
+	b = append(b, header+"\n"...)
+	for _, s := range texts {
+		b = append(b, s+strings.Repeat("\x00", width-len(s))...)
+	}
+	return b
+}
+
+// Ids are kept to the character, line ends and other control characters included.
+func TestIDsKeepControlCharacters(t *testing.T) {
+	f := newFolder(t)
+	want := []string{"a\r\nb", "a\nb", "a\rb", "\x1b[31m", "\"\r\n\"", "ü\tx"}
+	var b strings.Builder
+	b.WriteString("id,p\r\n")
+	for i, id := range want {
+		fmt.Fprintf(&b, "\"%s\",%d\r\n", strings.ReplaceAll(id, `"`, `""`), i)
+	}
+	csv := f.write("a.csv", []byte(b.String()))
+	if got := f.load(Options{}, csv).IDs; !slices.Equal(got, want) {
+		t.Errorf("ids %q, want %q", got, want)
+	}
+	var p bytes.Buffer
+	if err := parquet.Write(&p, []parquet.Column{{Name: "id", Data: want}, {Name: "q", Data: []int64{1, 2, 3, 4, 5, 6}}}...); err != nil {
+		f.Fatal(err)
+	}
+	// They are the same in every format.
+	set := f.load(Options{}, csv, f.write("b.parquet", p.Bytes()))
+	if !slices.Equal(set.IDs, want) {
+		t.Errorf("ids %q, want %q", set.IDs, want)
+	}
+}
+
+// However long an id is, the sentence about it is short.
+func TestLongIDsAreShortened(t *testing.T) {
+	f := newFolder(t)
+	long := strings.Repeat("x", 1<<20)
+	for _, source := range []string{f.text("a.csv", "id,p", long+",1", "b,2", long+",3"), f.text("b.csv", "id,p", long+",1", "b,2", long+"\xff,3")} {
+		if err := f.refusal(Options{}, []string{source}); len(err.Error()) > 1000 {
+			t.Errorf("a sentence of %d bytes", len(err.Error()))
+		}
+	}
 }

@@ -148,7 +148,7 @@ func (s *source) column(name, what string, usual ...string) (int, error) {
 		}
 	}
 	if k < 0 {
-		return 0, fmt.Errorf("has no column %q, only %s; name that of the %s by FILE:NAME", cmp.Or(name, usual[0]), words.List(columns), what)
+		return 0, fmt.Errorf("has no column %s, only %s; name that of the %s by FILE:NAME", words.Quote(cmp.Or(name, usual[0])), words.List(columns), what)
 	}
 	// The matrix of all numbers may stand before the columns.
 	return len(s.Arrays()) - len(columns) + k, nil
@@ -162,7 +162,7 @@ func join(labels, own, wanted []string, what string) ([]string, error) {
 	for i, id := range wanted {
 		k, ok := row[id]
 		if !ok {
-			return nil, fmt.Errorf("has no %s for the sample with the id %q; add a row for it", what, id)
+			return nil, fmt.Errorf("has no %s for the sample with the id %s; add a row for it", what, words.Quote(id))
 		}
 		out[i] = labels[k]
 	}

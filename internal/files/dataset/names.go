@@ -89,9 +89,9 @@ func named(infos []array.Info, name string) (unit, error) {
 		}
 	}
 	if len(all) == 1 && all[0].name == "" {
-		return unit{}, fmt.Errorf("holds a single array, without a name; leave out %q", ":"+name)
+		return unit{}, fmt.Errorf("holds a single array, without a name; leave out %s", words.Quote(":"+name))
 	}
-	return unit{}, fmt.Errorf("holds no array %q, only %s; name one of these", name, listUnits(all))
+	return unit{}, fmt.Errorf("holds no array %s, only %s; name one of these", words.Quote(name), listUnits(all))
 }
 
 // one returns the unit called name or, without a name, the one that known holds

@@ -65,7 +65,7 @@ func ReadPairs(ctx context.Context, path string, ids []string, samples int) (*Pa
 		return nil, err
 	}
 	if name != "" {
-		return nil, s.failf("is a table of pairs, which takes no name such as %q; name the file alone", ":"+name)
+		return nil, s.failf("is a table of pairs, which takes no name such as %s; name the file alone", words.Quote(":"+name))
 	}
 	p := &Pairs{unit: lineUnit}
 	if s.format.text == nil {

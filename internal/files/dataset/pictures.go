@@ -76,7 +76,7 @@ func (p *Pictures) open(arg string, samples int) error {
 	case name == "":
 		return s.failf("has several columns; say which holds the pictures by FILE:COLUMN")
 	case !slices.Contains(s.table.Columns(), name):
-		return s.failf("has no column %q, only %s; name the one that holds the pictures", name, words.List(s.table.Columns()))
+		return s.failf("has no column %s, only %s; name the one that holds the pictures", words.Quote(name), words.List(s.table.Columns()))
 	}
 	p.source, p.folder = s, filepath.Dir(s.path)
 	rows := 0

@@ -2,7 +2,6 @@ package mat
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -50,7 +49,7 @@ func readHDF5(r *io.SectionReader) (vars []variable) {
 	c.take(16)
 	for _, l := range h.links(h.object(c.uint(8))) {
 		if !strings.HasPrefix(l.name, "#") { // what cells and objects refer to
-			within(fmt.Sprintf("the variable %q", l.name), func() {
+			within("the variable "+words.Quote(l.name), func() {
 				vars = append(vars, variable{l.name, h.value(h.object(l.addr), 0)})
 			})
 		}

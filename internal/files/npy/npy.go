@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // maxDeflate is the number of bytes that one deflated byte can stand for at
@@ -55,7 +56,7 @@ func fail(name string, err error) error {
 	if name == "" {
 		return fmt.Errorf("the array %w", err)
 	}
-	return fmt.Errorf("array %q %w", name, err)
+	return fmt.Errorf("array %s %w", words.Quote(name), err)
 }
 
 // list returns the arrays of the file r of size bytes.
@@ -112,6 +113,28 @@ func listZip(r io.ReaderAt, size int64) ([]member, error) {
 		return nil, members[0].fail(members[0].unreadable)
 	}
 	return members, nil
+}
+
+// CheckStored reports a member of the .npz file r of size bytes that is compressed, and
+// members that are longer together than the file, since they share its bytes. Without such
+// members, reading all arrays asks for no more memory than the file has bytes, beside the
+// conversion of their types. The members that Writer writes are stored as they are.
+func CheckStored(r io.ReaderAt, size int64) error {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return err
+	}
+	left := uint64(size)
+	for _, f := range archive.File {
+		if f.Method != zip.Store {
+			return fmt.Errorf("its member %s is compressed", words.Name(f.Name))
+		}
+		if f.UncompressedSize64 > left {
+			return fmt.Errorf("its members are longer than its %d bytes", size)
+		}
+		left -= f.UncompressedSize64
+	}
+	return nil
 }
 
 // ReadFile returns the content of the member with a name of the .npz file r of size bytes.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Binary is a column of bytes or text, to read some of its rows, such as the pictures of
@@ -27,7 +28,7 @@ func OpenBinary(r io.ReaderAt, size int64, name string) (*Binary, error) {
 	}
 	k := slices.IndexFunc(f.leaves, func(l leaf) bool { return l.Name == name })
 	if k < 0 {
-		return nil, fmt.Errorf("holds no column %q; check the name", name)
+		return nil, fmt.Errorf("holds no column %s; check the name", words.Quote(name))
 	}
 	b := &Binary{file: f}
 	for _, part := range []string{"bytes", "path"} {
@@ -39,7 +40,7 @@ func OpenBinary(r io.ReaderAt, size int64, name string) (*Binary, error) {
 		b.parts = append(b.parts, l)
 	}
 	if len(b.parts) == 0 {
-		return nil, fmt.Errorf("has in the column %q neither bytes, nor text, nor records of bytes and path; name another column", name)
+		return nil, fmt.Errorf("has in the column %s neither bytes, nor text, nor records of bytes and path; name another column", words.Quote(name))
 	}
 	return b, nil
 }
@@ -132,7 +133,7 @@ func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there 
 			return s.pick(&p, lo, rows, take)
 		})
 		if err != nil {
-			return fmt.Errorf("the column %q of row group %d %w", l.Name, g, err)
+			return fmt.Errorf("the column %s of row group %d %w", words.Quote(l.Name), g, err)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // scan reads the pages of a column.
@@ -57,7 +58,7 @@ func (f *file) Scan(k int, take func(column.Chunk) error) error {
 			return s.stop
 		}
 		if _, ok := errors.AsType[*array.Damage](err); ok {
-			err = fmt.Errorf("the column %q of row group %d %w", s.leaf.Name, g, err)
+			err = fmt.Errorf("the column %s of row group %d %w", words.Quote(s.leaf.Name), g, err)
 		}
 		if err != nil {
 			return err
@@ -82,7 +83,7 @@ func (f *file) Scratch(k int) (int64, error) {
 			return nil
 		})
 		if err != nil {
-			return 0, fmt.Errorf("the column %q of row group %d %w", l.Name, g, err)
+			return 0, fmt.Errorf("the column %s of row group %d %w", words.Quote(l.Name), g, err)
 		}
 	}
 	// An entry has two levels; a length, if every entry is a row; and, with a
@@ -397,7 +398,7 @@ func (s *scan) assemble(n int, whole bool) (column.Chunk, error) {
 			return c, err
 		}
 		if d >= s.leaf.element && d < s.leaf.maxDef {
-			return c, fmt.Errorf("row %d (counted from 0) of the column %q has a null among its values; give numbers, or null in place of the whole list", s.row-1, s.leaf.Name)
+			return c, fmt.Errorf("row %d (counted from 0) of the column %s has a null among its values; give numbers, or null in place of the whole list", s.row-1, words.Quote(s.leaf.Name))
 		}
 	}
 	s.lengths = c.Lengths

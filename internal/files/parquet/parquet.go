@@ -27,6 +27,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 const (
@@ -334,7 +335,7 @@ func (f *file) Notes() []string {
 	var notes []string
 	for k, l := range f.leaves {
 		if n := f.malformed[k]; n > 0 {
-			notes = append(notes, fmt.Sprintf("the column %q has rows that are null and yet have elements, %d in number, and they are read as null; some versions of DuckDB write null arrays so (duckdb/duckdb#24731), and other programs may read this file wrongly", l.Name, n))
+			notes = append(notes, fmt.Sprintf("the column %s has rows that are null and yet have elements, %d in number, and they are read as null; some versions of DuckDB write null arrays so (duckdb/duckdb#24731), and other programs may read this file wrongly", words.Quote(l.Name), n))
 		}
 	}
 	return notes

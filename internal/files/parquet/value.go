@@ -9,6 +9,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 var errFewValues = array.Damaged("its values are not all there")
@@ -66,7 +67,7 @@ func (s *scan) values(p *pageAt, n int) (any, error) {
 	case encoding == format.DeltaByteArray && l.kind == format.ByteArray:
 		return deltaStrings(b, n)
 	}
-	return nil, fmt.Errorf("the column %q has values of the type %s in the encoding %s, which cannot be read; save it with the encoding PLAIN", l.Name, l.kind, encoding)
+	return nil, fmt.Errorf("the column %s has values of the type %s in the encoding %s, which cannot be read; save it with the encoding PLAIN", words.Quote(l.Name), l.kind, encoding)
 }
 
 // size is the number of bytes of a value, or 0 where it is not fixed, or less than

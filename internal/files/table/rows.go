@@ -23,7 +23,8 @@ func (s rows) each(do func(line int, row []string) error) error {
 	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("the table cannot be read from its start: %w; pass a plain file", err)
 	}
-	in := bufio.NewReaderSize(&plain{r: s.r}, 64<<10)
+	text := &plain{r: s.r}
+	in := bufio.NewReaderSize(text, 64<<10)
 	const bom = "\xef\xbb\xbf"
 	start, err := in.Peek(len(bom))
 	if err != nil && err != io.EOF {
@@ -52,6 +53,7 @@ func (s rows) each(do func(line int, row []string) error) error {
 		if line != end+1 {
 			return fmt.Errorf("line %d is empty; write NaN where a value is missing, or remove the line", end+1)
 		}
+		text.restore(row)
 		last := len(row) - 1
 		end, _ = r.FieldPos(last)
 		end += strings.Count(row[last], "\n")
@@ -67,19 +69,56 @@ func (s rows) each(do func(line int, row []string) error) error {
 	}
 }
 
-// plain reads from r what should be plain text.
+// plain reads from r what should be plain text. It hides the carriage returns inside quotes,
+// which csv.Reader would drop before a line feed.
 type plain struct {
-	r io.Reader
-	n int // the bytes that are read
+	r      io.Reader
+	n      int // the bytes that are read
+	quoted bool
+	hidden bool // whether there was a carriage return inside quotes
 }
+
+// hiddenReturn stands for a carriage return inside quotes. The text itself cannot have it.
+const hiddenReturn = '\x00'
 
 func (p *plain) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
-	if i := bytes.IndexByte(b[:n], 0); i >= 0 {
+	if i := bytes.IndexByte(b[:n], hiddenReturn); i >= 0 {
 		return 0, fmt.Errorf("the table is not plain text: byte %d is zero; save it as CSV in UTF-8", p.n+i)
 	}
 	p.n += n
+	p.hide(b[:n])
 	return n, err
+}
+
+// hide replaces the carriage returns inside quotes. A quote inside quotes is doubled.
+func (p *plain) hide(b []byte) {
+	for {
+		i := bytes.IndexByte(b, '"')
+		part := b
+		if i >= 0 {
+			part = b[:i]
+		}
+		if p.quoted {
+			for k := bytes.IndexByte(part, '\r'); k >= 0; k = bytes.IndexByte(part, '\r') {
+				part[k], p.hidden = hiddenReturn, true
+			}
+		}
+		if i < 0 {
+			return
+		}
+		p.quoted = !p.quoted
+		b = b[i+1:]
+	}
+}
+
+// restore puts the carriage returns back into the cells of a row.
+func (p *plain) restore(row []string) {
+	for k := range row {
+		if p.hidden {
+			row[k] = strings.ReplaceAll(row[k], string(hiddenReturn), "\r")
+		}
+	}
 }
 
 // separator returns the separator of the table r, judged by its first line.

@@ -40,6 +40,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/words"
 )
 
 // Table is an open table. Its methods are not safe for concurrent use.
@@ -120,7 +121,7 @@ func (t *Table) learn() error {
 			t.names[k] = "col" + strconv.Itoa(k)
 		}
 		if seen[t.names[k]] {
-			return fmt.Errorf("two columns have the name %q; rename one of them in the first line", t.names[k])
+			return fmt.Errorf("two columns have the name %s; rename one of them in the first line", words.Quote(t.names[k]))
 		}
 		seen[t.names[k]] = true
 		t.kinds[k] = below[k].kind()
@@ -298,7 +299,7 @@ func cells[T any](t *Table, columns []int, parse func(string) (T, error)) ([]T, 
 		for _, k := range columns {
 			v, err := parse(row[k])
 			if err != nil {
-				return fmt.Errorf("line %d, column %q: %.40q %w", line, t.names[k], row[k], err)
+				return fmt.Errorf("line %d, column %s: %.40q %w", line, words.Quote(t.names[k]), row[k], err)
 			}
 			out = append(out, v)
 		}

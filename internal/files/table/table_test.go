@@ -534,7 +534,8 @@ func checkAny(t *testing.T, b []byte, comma rune) {
 		if info.Name != "" {
 			k := slices.Index(tab.Columns(), info.Name)
 			for j, row := range all {
-				if got[j] != row[k] {
+				// encoding/csv drops the carriage returns before line feeds.
+				if strings.ReplaceAll(got[j], "\r\n", "\n") != row[k] {
 					t.Fatalf("row %d of column %d is %q, want %q", j, k, got[j], row[k])
 				}
 			}
