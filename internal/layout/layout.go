@@ -21,14 +21,14 @@ import (
 
 // Settings are those of Draw. The zero value means the defaults.
 type Settings struct {
-	// Most bounds the samples that are drawn; 0 means DefaultMost.
-	Most int
+	// MaxSamples bounds the samples that are drawn; 0 means DefaultMaxSamples.
+	MaxSamples int
 	// Seed seeds all random numbers.
 	Seed uint64
 }
 
-// DefaultMost is a number of samples that a page shows smoothly.
-const DefaultMost = 20_000
+// DefaultMaxSamples is a number of samples that a page shows smoothly.
+const DefaultMaxSamples = 20_000
 
 // Map holds the places of samples in the plane.
 type Map struct {
@@ -55,13 +55,13 @@ func Draw(ctx context.Context, g *graph.Graph, labels []int, set Settings, threa
 			return nil, fmt.Errorf("sample %d (counted from 0) has the label %d; number the clusters of %d samples from 0 to %d at most", i, l, n, n-1)
 		}
 	}
-	if set.Most < 0 {
-		return nil, fmt.Errorf("%d samples cannot be drawn; give at least 1", set.Most)
+	if set.MaxSamples < 0 {
+		return nil, fmt.Errorf("%d samples cannot be drawn; give at least 1", set.MaxSamples)
 	}
-	if set.Most == 0 {
-		set.Most = DefaultMost
+	if set.MaxSamples == 0 {
+		set.MaxSamples = DefaultMaxSamples
 	}
-	m := &Map{Samples: sample(labels, set.Most, set.Seed)}
+	m := &Map{Samples: sample(labels, set.MaxSamples, set.Seed)}
 	if len(m.Samples) == 0 {
 		return m, ctx.Err()
 	}

@@ -99,7 +99,7 @@ func TestClustersLieTogether(t *testing.T) {
 func TestThreadsAndSeeds(t *testing.T) {
 	g, labels := blobs(t, 2, 60, 40, 30, 1, 1)
 	for _, most := range []int{0, 50} {
-		set := Settings{Most: most, Seed: 5}
+		set := Settings{MaxSamples: most, Seed: 5}
 		one := drawn(t, g, labels, set, 1)
 		if many := drawn(t, g, labels, set, 5); !reflect.DeepEqual(one, many) {
 			t.Errorf("with at most %d samples, the map depends on the threads", most)
@@ -232,7 +232,7 @@ func TestErrors(t *testing.T) {
 		{"few labels", labels[1:], Settings{}, "9 labels"},
 		{"no label", []int{0, 0, 0, 0, 0, 1, 1, 1, 1, -1}, Settings{}, "sample 9"},
 		{"beyond", []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 10}, Settings{}, "the label 10"},
-		{"less than none", labels, Settings{Most: -1}, "-1 samples"},
+		{"less than none", labels, Settings{MaxSamples: -1}, "-1 samples"},
 	} {
 		if _, err := Draw(t.Context(), g, c.labels, c.set, 1, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -248,7 +248,7 @@ func TestCancel(t *testing.T) {
 	g, labels := blobs(t, 1, 30, 30)
 	for questions := 0; questions < 400; questions += 37 {
 		ctx := lapse.After(t.Context(), questions)
-		if _, err := Draw(ctx, g, labels, Settings{Most: 40}, 2, nil); !errors.Is(err, context.Canceled) {
+		if _, err := Draw(ctx, g, labels, Settings{MaxSamples: 40}, 2, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("after %d questions: %v", questions, err)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// sample returns at most most samples, ascending: all of them, or a random sample of each
+// sample returns at most limit samples, ascending: all of them, or a random sample of each
 // cluster in proportion to its size.
-func sample(labels []int, most int, seed uint64) []int {
+func sample(labels []int, limit int, seed uint64) []int {
 	n := len(labels)
-	if n <= most {
+	if n <= limit {
 		all := make([]int, n)
 		for i := range all {
 			all[i] = i
@@ -23,7 +23,7 @@ func sample(labels []int, most int, seed uint64) []int {
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
 	var out []int
-	for c, want := range quotas(members, n, most) {
+	for c, want := range quotas(members, n, limit) {
 		m := members[c]
 		for k := range want {
 			swap := k + random.IntN(len(m)-k)
@@ -37,13 +37,13 @@ func sample(labels []int, most int, seed uint64) []int {
 
 // quotas returns how many members of each cluster are drawn, of n samples in all: one of each,
 // the largest clusters first, and the others in proportion to the sizes.
-func quotas(members [][]int, n, most int) []int {
+func quotas(members [][]int, n, limit int) []int {
 	bySize := make([]int, len(members))
 	for c := range bySize {
 		bySize[c] = c
 	}
 	slices.SortStableFunc(bySize, func(a, b int) int { return len(members[b]) - len(members[a]) })
-	quota, left := make([]int, len(members)), most
+	quota, left := make([]int, len(members)), limit
 	clusters := 0
 	for _, c := range bySize {
 		if left > 0 && len(members[c]) > 0 {
