@@ -2,7 +2,6 @@ package predict
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust"
@@ -43,18 +42,9 @@ func hash(views []*view.View, i int) uint64 {
 		if v == nil || !v.Has(i) {
 			continue
 		}
-		h = mix(h ^ uint64(m+1))
-		for _, x := range v.Row(i) {
-			h = (h ^ uint64(math.Float32bits(x))) * 0x9e3779b97f4a7c15
-			h ^= h >> 29
-		}
+		h = view.Hash(h^uint64(m+1), v.Row(i))
 	}
-	return mix(h)
-}
-
-func mix(h uint64) uint64 {
-	h *= 0xbf58476d1ce4e5b9
-	return h ^ h>>31
+	return h
 }
 
 // find returns the sample of the model with the values of sample i of views, or -1. Of
@@ -85,9 +75,7 @@ func (d *duplicates) equal(views []*view.View, i, j int) bool {
 		if has != d.views[m].Has(j) {
 			return false
 		}
-		if has && !slices.EqualFunc(v.Row(i), d.views[m].Row(j), func(a, b float32) bool {
-			return math.Float32bits(a) == math.Float32bits(b)
-		}) {
+		if has && !slices.Equal(v.Row(i), d.views[m].Row(j)) {
 			return false
 		}
 	}

@@ -109,7 +109,7 @@ const batchSize = 1 << 14
 // cluster lowers it, or if it is an outlier: its Typicality is below OutlierBelow. New
 // samples do not influence each other.
 //
-// A sample whose views equal those of a sample of the model, bit for bit, gets that
+// A sample whose views equal those of a sample of the model, value by value, gets that
 // sample's label. Of several such samples, the one with the same id counts, or else the
 // one with the highest confidence.
 //

@@ -13,6 +13,7 @@
 //	              descent.go      every row with the neighbours of its neighbours
 //	              approximate.go  the recall, and how the search is widened below its bound
 //	new rows      index.go        rows that come later, with the same cells
+//	equal rows    copies.go       the groups of equal rows, of which one each is searched
 //	order         walk.go         samples in the order of a walk between neighbours
 //
 // Both searches keep somewhat more than K candidates and rank these by the space's own
@@ -82,7 +83,8 @@ type Report struct {
 	Method Method
 	// Recall is the share of the true neighbours that the lists hold, estimated on
 	// Checked samples drawn at random; 1, on 0 samples, where the search was exact. A
-	// neighbour that is as alike as the last true one counts as true.
+	// neighbour that is as alike as the last true one counts as true. Where rows are equal,
+	// an approximate search estimates it among the distinct ones.
 	Recall  float64
 	Checked int
 	// Cells is the number of cells that the rows were put into, 0 where no approximate
@@ -110,6 +112,10 @@ type Report struct {
 // run estimates its recall, and goes on until that reaches Settings.Recall, at last with an
 // exact search. Fewer than 2000 samples, or than 8 k, are always searched exactly.
 //
+// Of samples whose rows are equal, an approximate search compares only the first, and gives
+// its neighbours, with all their copies, to the others. So no two equal samples are separated.
+// Where the distinct rows are few, they are searched exactly, as Report tells.
+//
 // Settings.Footprint tells the memory beside the rows. On top of that come 5 MB per thread,
 // or 2 kB per dimension where that is more.
 //
@@ -120,6 +126,15 @@ type Report struct {
 func Search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, error) {
 	if err := settings.Resolve(); err != nil {
 		return nil, err
+	}
+	if settings.approximates(s.Count(), k) {
+		c, err := findCopies(ctx, s, threads)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			return searchDistinct(ctx, s, c, k, seed, settings, threads, progress)
+		}
 	}
 	f := newFinder(ctx, s, k, seed, settings, threads, progress)
 	if f.k == 0 {

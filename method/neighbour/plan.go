@@ -11,8 +11,9 @@ func (s Settings) Footprint(rows, dims, k int) int64 {
 	if s.approximates(rows, k) {
 		// It may end as an exact search. Before that, the rows are packed by cell, in whole
 		// panels, or the reduced rows exist twice.
+		// The groups of equal rows are kept beside all that.
 		cells := int64(cellCount(rows))
-		bytes = max(bytes, n*(4*k64+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k64)
+		bytes = max(bytes, n*(4*k64+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k64) + 24*n
 	}
 	return bytes
 }

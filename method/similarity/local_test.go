@@ -235,3 +235,27 @@ func TestEmptied(t *testing.T) {
 		}
 	})
 }
+
+// TestOnly holds that the samples listed keep their similarities, and that no other has the view.
+func TestOnly(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		const n = 30
+		s := newSpace(t, randomView(random, n, 4, 0.2), m, random.Perm(n))
+		var some []int32
+		for r := 0; r < s.Count(); r += 2 {
+			some = append(some, int32(s.Sample(r)))
+		}
+		only := s.Only(some)
+		if only.Count() != len(some) || only.Samples != n || s.Count() < len(some)*2-1 {
+			t.Fatalf("%d of %d samples have the view", only.Count(), s.Count())
+		}
+		for i := range n {
+			if only.Has(i) != slices.Contains(some, int32(i)) {
+				t.Errorf("sample %d: %v", i, only.Has(i))
+			}
+			if only.Has(i) && only.Similarity(i, int(some[0])) != s.Similarity(i, int(some[0])) {
+				t.Errorf("sample %d has another similarity", i)
+			}
+		}
+	})
+}

@@ -227,6 +227,17 @@ func (s *Space) Emptied() *Space {
 	return &out
 }
 
+// Only returns the space as if no sample but those listed had the view. They must have it and
+// ascend. It shares the rows of s.
+func (s *Space) Only(samples []int32) *Space {
+	out := s.Emptied()
+	for _, i := range samples {
+		out.slot[i] = s.slot[i]
+	}
+	out.sample = samples
+	return out
+}
+
 // overflows reports whether the sum of |x-y|^p over two rows of such values may leave
 // float32's range.
 func (s *Space) overflows(largest float64) bool {
