@@ -24,7 +24,8 @@ const updateStream = 4
 // Update returns a model that has new samples too, after those of m, and what changed in
 // the clusters. m stays as it is. views and progress are those of Predictor.Predict. ids
 // holds the new samples' ids; where it is nil and m has ids, row numbers stand in. An id
-// that m has already is an error.
+// that m has already is an error, and so is a batch of samples that m has already: those of
+// the same values in all views, bit for bit, and of the same ids where ids is given.
 //
 // The new samples are linked as Fit would have linked them, to each other too, with the
 // scales and the probability functions of m. Where one is more probable than the last of a
@@ -47,6 +48,9 @@ const updateStream = 4
 func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
 	count, err := check(m, views, ids)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkAdded(m, views, ids, count); err != nil {
 		return nil, nil, err
 	}
 	next, err := enlarged(m, views, ids, count)

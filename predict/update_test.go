@@ -314,3 +314,30 @@ func TestUpdateHonoursConstraints(t *testing.T) {
 		})
 	}
 }
+
+// A batch that is added again is refused, with ids or without, until it has ids of its own.
+func TestUpdateRefusesBatchTwice(t *testing.T) {
+	set := made(t, synth.Config{Samples: 130, Classes: 4, Views: 2, Dims: []int{6}, Noise: []float64{0.4}, Missing: 0.2})
+	m := fitted(t, take(set.Views, span(0, 100)), mvclust.Options{})
+	first, second := take(set.Views, span(100, 115)), take(set.Views, span(115, 130))
+	next, _ := updated(t, m, first, 1)
+	next, _ = updated(t, next, second, 1)
+	for _, batch := range [][]*view.View{first, second, take(set.Views, span(0, 100))} {
+		got, _, err := predict.Update(t.Context(), next, batch, nil, 1, nil)
+		if err == nil || got != nil || !strings.Contains(err.Error(), "nothing was added") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	updated(t, next, take(set.Views, slices.Concat(span(100, 114), span(0, 1))), 1) // another batch
+	ids := make([]string, 15)
+	for i := range ids {
+		ids[i] = fmt.Sprint("twin", i)
+	}
+	named, _, err := predict.Update(t.Context(), next, first, ids, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := predict.Update(t.Context(), named, first, ids, 1, nil); err == nil || !strings.Contains(err.Error(), "samples twin0 to twin14") {
+		t.Errorf("the error is %v", err)
+	}
+}

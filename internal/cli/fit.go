@@ -163,10 +163,10 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 		return err
 	}
 	j.lap("read")
-	if err := j.reserve(in.paths(), o.format.labelsFile(), modelFile, runFile, pageName); err != nil {
+	if err := j.reserve(o.format.labelsFile(), modelFile, runFile, pageName); err != nil {
 		return err
 	}
-	j.noteOld(in.paths(), o.format.other().labelsFile())
+	j.noteOld(o.format.other().labelsFile(), updateFile)
 
 	result, err := j.fit(in.set, opt)
 	if err != nil {
@@ -186,7 +186,7 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 	if err := j.stage(pageName, page.WriteHTML); err != nil {
 		return err
 	}
-	r.Seconds = j.seconds()
+	r.Seconds, r.Files = j.seconds(), j.dir.digests()
 	return j.finish(runFile, r, r.summary(filepath.Clean(o.output)))
 }
 
@@ -218,27 +218,23 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 		if in.truth, err = readTruth(j.ctx, o.truth, set.IDs, samples); err != nil {
 			return nil, err
 		}
+		j.opened(in.truth.File.Path)
 	}
 	if in.known, err = o.known.read(j.ctx, set.IDs, samples); err != nil {
 		return nil, err
 	}
+	j.opened(in.known.paths()...)
 	opt.Constraints = in.known.set
 	if o.thumbs != "" {
 		if in.pictures, err = dataset.OpenPictures(j.ctx, o.thumbs, set.IDs, samples); err != nil {
 			return nil, fmt.Errorf("--thumbs %w", err)
 		}
 		j.atEnd(func() { in.pictures.Close() })
+		if table := in.pictures.Table(); table != "" {
+			j.opened(table)
+		}
 	}
 	return in, nil
-}
-
-// paths returns the files that were read, which no output may replace.
-func (in *fitInput) paths() []string {
-	list := append(paths(in.set.Files), in.known.paths()...)
-	if in.truth != nil {
-		list = append(list, in.truth.File.Path)
-	}
-	return list
 }
 
 // stageWords says what a stage does, and what it counts.

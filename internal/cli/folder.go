@@ -3,38 +3,53 @@ package cli
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
-// folder is an output folder. A command leaves all of its files in it, or none.
+// folder is an output folder, which no other run can open until it is closed. A command
+// leaves all of its files in it, or none.
 type folder struct {
 	path    string
+	fs      fileSystem
 	release func() // takes abandon off the list of onAbandon
 
 	mu        sync.Mutex
+	lock      *folderLock
 	made      []string // folders that did not exist before, the outermost last
-	staged    []staged
+	staged    []*staged
 	kept      bool
 	abandoned bool
 }
 
 // staged is a file under a temporary name, and the name that it will get.
-type staged struct{ temporary, name string }
+type staged struct {
+	temporary, name string
+	sha256          string // once it is complete
+}
 
-// openFolder makes the folder if it is missing, and checks that files can be written to
-// it. The caller must close it.
+// openFolder makes the folder if it is missing, puts right what killed runs have left, and
+// checks that files can be written to it. The caller must close it.
 func openFolder(ctx context.Context, path string) (*folder, error) {
-	f := &folder{path: path}
+	return openFolderOn(ctx, disk{}, path)
+}
+
+func openFolderOn(ctx context.Context, fsys fileSystem, path string) (*folder, error) {
+	f := &folder{path: path, fs: fsys}
 	f.release = onAbandon(ctx, f.abandon)
 	if err := f.open(); err != nil {
 		f.close()
+		if errors.Is(err, errBusy) {
+			return nil, busyError(path)
+		}
 		return nil, fmt.Errorf("the output folder %s cannot be written: %w; choose another with --output", path, cause(err))
 	}
 	return f, nil
@@ -56,17 +71,26 @@ func (f *folder) open() error {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return err
 	}
+	var err error
+	if f.lock, err = lockFolder(path); err != nil {
+		return err
+	}
+	if err := recoverFolder(f.fs, path); err != nil {
+		return err
+	}
+	if f.lock.held {
+		sweep(f.fs, path)
+	}
 	probe, err := f.temporary("probe")
 	if err != nil {
 		return err
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return errors.Join(probe.Close(), f.fs.remove(probe.Name()))
 }
 
-// temporary makes a hidden file with the user's default permissions.
-func (f *folder) temporary(name string) (*os.File, error) {
-	path := filepath.Join(f.path, fmt.Sprintf(".%s.%016x.tmp", name, rand.Uint64()))
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+// temporary makes a hidden file.
+func (f *folder) temporary(name string) (writable, error) {
+	return f.fs.create(filepath.Join(f.path, hiddenName(name, "tmp")))
 }
 
 // spare reports an error if a file of the given name would replace an input, or something
@@ -106,19 +130,22 @@ func (f *folder) stage(ctx context.Context, name string, content func(io.Writer)
 // output is a file that is being staged.
 type output struct {
 	*bufio.Writer
-	ctx  context.Context
-	file *os.File
-	path string // after commit
+	ctx    context.Context
+	folder *folder
+	staged *staged
+	file   writable
+	digest hash.Hash
+	path   string // after commit
 }
 
 // create begins to stage a file. The caller must close it.
 func (f *folder) create(ctx context.Context, name string) (*output, error) {
-	out := &output{ctx: ctx, path: filepath.Join(f.path, name)}
+	out := &output{ctx: ctx, folder: f, digest: sha256.New(), path: filepath.Join(f.path, name)}
 	var err error
-	if out.file, err = f.begin(name); err != nil {
+	if out.file, out.staged, err = f.begin(name); err != nil {
 		return nil, out.fail(err)
 	}
-	out.Writer = bufio.NewWriterSize(&patient{ctx: ctx, file: out.file}, 1<<16)
+	out.Writer = bufio.NewWriterSize(io.MultiWriter(&patient{ctx: ctx, file: out.file}, out.digest), 1<<16)
 	return out, nil
 }
 
@@ -127,7 +154,12 @@ func (o *output) close(err error) error {
 	if err = errors.Join(err, o.Flush()); err == nil {
 		err = o.file.Sync()
 	}
-	return o.fail(errors.Join(err, o.file.Close()))
+	if err = errors.Join(err, o.file.Close()); err == nil {
+		o.folder.mu.Lock()
+		o.staged.sha256 = hex.EncodeToString(o.digest.Sum(nil))
+		o.folder.mu.Unlock()
+	}
+	return o.fail(err)
 }
 
 // abandon closes a file that was not completed. The folder removes it.
@@ -145,17 +177,30 @@ func (o *output) fail(err error) error {
 }
 
 // begin makes the temporary file for the given name.
-func (f *folder) begin(name string) (*os.File, error) {
+func (f *folder) begin(name string) (writable, *staged, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.abandoned {
-		return nil, context.Canceled
+		return nil, nil, context.Canceled
 	}
 	file, err := f.temporary(name)
-	if err == nil {
-		f.staged = append(f.staged, staged{file.Name(), name})
+	if err != nil {
+		return nil, nil, err
 	}
-	return file, err
+	s := &staged{temporary: file.Name(), name: name}
+	f.staged = append(f.staged, s)
+	return file, s, nil
+}
+
+// digests returns the SHA-256 of every file that is staged, by name.
+func (f *folder) digests() map[string]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := map[string]string{}
+	for _, s := range f.staged {
+		list[s.name] = s.sha256
+	}
+	return list
 }
 
 // write writes a text file and commits it.
@@ -170,33 +215,53 @@ func (f *folder) write(ctx context.Context, name string, text []byte) error {
 	return f.commit()
 }
 
-// commit renames all staged files, replacing older files.
+// commit gives all staged files their names, replacing older files: all of them, or none.
 func (f *folder) commit() error {
-	if err := f.rename(); err != nil {
-		return err
-	}
-	if dir, err := os.Open(f.path); err == nil {
-		defer dir.Close()
-		_ = dir.Sync() // not possible on every system; the files themselves are synced
-	}
-	return nil
-}
-
-func (f *folder) rename() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.abandoned {
 		return context.Canceled
 	}
-	for _, s := range f.staged {
-		path := filepath.Join(f.path, s.name)
-		if err := os.Rename(s.temporary, path); err != nil {
-			return fmt.Errorf("%s cannot be written: %w", path, cause(err))
-		}
-		f.kept = true
+	if len(f.staged) == 0 {
+		return nil
 	}
-	f.staged = nil
+	if err := f.replace(); err != nil {
+		return err
+	}
+	f.staged, f.kept = nil, true
 	return nil
+}
+
+// replace is commit for a folder that is locked.
+func (f *folder) replace() error {
+	r := &replacement{fs: f.fs, folder: f.path}
+	for _, s := range f.staged {
+		c := change{Name: s.name, New: filepath.Base(s.temporary), SHA256: s.sha256}
+		if exists(r.path(s.name)) {
+			c.Old = hiddenName(s.name, "old")
+		}
+		r.files = append(r.files, c)
+	}
+	if c := r.files[0]; len(r.files) == 1 { // whole without a journal
+		if err := f.fs.rename(r.path(c.New), r.path(c.Name)); err != nil {
+			return fmt.Errorf("%s cannot be written: %w", r.path(c.Name), cause(err))
+		}
+		_ = f.fs.syncFolder(f.path)
+		return nil
+	}
+	err := r.record()
+	if err != nil {
+		err = fmt.Errorf("the result cannot be written to %s: %w", f.path, cause(err))
+	} else if err = r.forward(); err == nil {
+		err = r.finish()
+	}
+	if err == nil {
+		return nil
+	}
+	if undone := r.back(); undone != nil {
+		return halfError(f.path, errors.Join(err, undone))
+	}
+	return fmt.Errorf("%w; the older files in %s are unchanged", err, f.path)
 }
 
 // close removes files that were not committed, and folders made for them.
@@ -211,9 +276,13 @@ func (f *folder) abandon() error {
 	defer f.mu.Unlock()
 	f.abandoned = true
 	for _, s := range f.staged {
-		_ = os.Remove(s.temporary)
+		_ = f.fs.remove(s.temporary)
 	}
 	f.staged = nil
+	if f.lock != nil {
+		f.lock.release()
+		f.lock = nil
+	}
 	if f.kept {
 		return &keptError{f.path, context.Canceled}
 	}
@@ -238,7 +307,7 @@ func cause(err error) error {
 // process cannot be ended while it syncs a whole large file.
 type patient struct {
 	ctx   context.Context
-	file  *os.File
+	file  writable
 	loose int // bytes written since the last sync
 }
 

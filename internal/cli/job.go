@@ -32,6 +32,8 @@ type job struct {
 	out      io.Writer
 	progress *progress // nil under --quiet
 	dir      *folder   // nil where no file is written
+	inputs   []string  // the files that were opened, which no output may replace
+	model    string    // the model that was opened, which only a model may replace
 	started  time.Time
 	lapped   time.Time
 	stages   []stageReport
@@ -92,10 +94,17 @@ func (j *job) during(doing, unit string, do func() error) error {
 // path returns the path of an output file.
 func (j *job) path(name string) string { return filepath.Join(j.output, name) }
 
+// opened adds files to the inputs.
+func (j *job) opened(paths ...string) { j.inputs = append(j.inputs, paths...) }
+
 // reserve reports an error where an output file would replace an input, or something that is
 // no file.
-func (j *job) reserve(inputs []string, names ...string) error {
+func (j *job) reserve(names ...string) error {
 	for _, name := range names {
+		inputs := j.inputs
+		if j.model != "" && name != modelFile {
+			inputs = append(slices.Clone(inputs), j.model)
+		}
 		if err := j.dir.spare(name, inputs); err != nil {
 			return err
 		}
@@ -104,9 +113,9 @@ func (j *job) reserve(inputs []string, names ...string) error {
 }
 
 // noteOld notes which of the named files are left from an earlier run.
-func (j *job) noteOld(inputs []string, names ...string) {
+func (j *job) noteOld(names ...string) {
 	for _, name := range names {
-		if j.dir.has(name) && j.dir.spare(name, inputs) == nil {
+		if j.dir.has(name) && j.reserve(name) == nil {
 			j.progress.note(fmt.Sprintf("%s is from an earlier run and is left unchanged", j.path(name)))
 		}
 	}
@@ -114,6 +123,9 @@ func (j *job) noteOld(inputs []string, names ...string) {
 
 // stage writes a file, which gets its name in finish.
 func (j *job) stage(name string, content func(io.Writer) error) error {
+	if err := j.reserve(name); err != nil {
+		return err
+	}
 	return j.dir.stage(j.ctx, name, content)
 }
 

@@ -70,9 +70,6 @@ type newcomers struct {
 // samples returns how many new samples there are.
 func (n *newcomers) samples() int { return n.set.Views[0].Samples }
 
-// files returns the paths of the new samples' files.
-func (n *newcomers) files() []string { return paths(n.set.Files) }
-
 // begin begins the job and reads the model and the new samples.
 func (o *newcomerOptions) begin(ctx context.Context, out, stderr io.Writer) (*job, *newcomers, error) {
 	if err := o.format.check(); err != nil {
@@ -98,6 +95,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	n := &newcomers{}
 	err := j.during("reading the model", "files", func() (err error) {
 		n.model, n.path, err = openModel(o.model)
+		j.model = n.path
 		return err
 	})
 	if err != nil {

@@ -75,7 +75,7 @@ func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) 
 	}
 	defer j.close()
 	name := "predictions." + string(o.format)
-	if err := j.reserve(append(n.files(), n.path), name); err != nil {
+	if err := j.reserve(name); err != nil {
 		return err
 	}
 	var p *predict.Predictor

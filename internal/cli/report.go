@@ -57,13 +57,14 @@ type runReport struct {
 	Edges     int           `json:"edges"`
 	Partition partReport    `json:"partition"`
 
-	Labels     string         `json:"labels"` // the file that they are in
-	Clusters   int            `json:"clusters"`
-	Singletons int            `json:"singletons"`
-	Sizes      []int          `json:"sizes"` // of the largest clusters
-	Confidence float64        `json:"mean_confidence"`
-	Scores     *score.Scores  `json:"scores,omitempty"`
-	Functions  []viewFunction `json:"functions"`
+	Labels     string            `json:"labels"` // the file that they are in
+	Files      map[string]string `json:"files"`  // the SHA-256 of those written with this one
+	Clusters   int               `json:"clusters"`
+	Singletons int               `json:"singletons"`
+	Sizes      []int             `json:"sizes"` // of the largest clusters
+	Confidence float64           `json:"mean_confidence"`
+	Scores     *score.Scores     `json:"scores,omitempty"`
+	Functions  []viewFunction    `json:"functions"`
 	// Profile describes the largest clusters; samples are rows of the views.
 	Profile []explain.Cluster `json:"profile"`
 	Notes   []string          `json:"notes"`

@@ -34,6 +34,7 @@ func (o *sourceOptions) load(j *job, sides func(samples int, dims []int, scratch
 	if err != nil {
 		return nil, err
 	}
+	j.opened(paths(set.Files)...)
 	j.progress.update(reading, "bytes", 1, 1, 0)
 	for _, note := range set.Notes {
 		j.progress.note(note)
@@ -41,7 +42,7 @@ func (o *sourceOptions) load(j *job, sides func(samples int, dims []int, scratch
 	return set, nil
 }
 
-// paths returns the paths of files, which no output may replace.
+// paths returns the paths of files.
 func paths(files []dataset.File) []string {
 	var list []string
 	for _, f := range files {

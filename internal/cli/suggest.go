@@ -74,6 +74,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 	if err != nil {
 		return err
 	}
+	j.model = path
 	x, err := explain.New(ctx, m, 0)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 	}
 	text := suggestionText(m, s)
 	if j.dir != nil {
-		if err := j.reserve([]string{path}, questionsFile); err != nil {
+		if err := j.reserve(questionsFile); err != nil {
 			return err
 		}
 		// Without a header, as files of constraints are.

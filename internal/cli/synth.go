@@ -106,7 +106,7 @@ func synthFunc(ctx context.Context, out, stderr io.Writer, o synthOptions) error
 	}
 	defer j.close()
 	name := "synth." + o.format
-	if err := j.reserve(nil, name); err != nil {
+	if err := j.reserve(name); err != nil {
 		return err
 	}
 	cfg := o.config

@@ -59,12 +59,13 @@ type updateReport struct {
 	Seconds float64        `json:"seconds"`
 	Stages  []stageReport  `json:"stages"`
 
-	Labels     string           `json:"labels"` // the file that they are in
-	Samples    int              `json:"samples"`
-	Sizes      map[int]int      `json:"sizes"` // of the clusters, by label
-	Confidence float64          `json:"mean_confidence"`
-	Changes    *predict.Changes `json:"changes"`
-	Notes      []string         `json:"notes"`
+	Labels     string            `json:"labels"` // the file that they are in
+	Files      map[string]string `json:"files"`  // the SHA-256 of those written with this one
+	Samples    int               `json:"samples"`
+	Sizes      map[int]int       `json:"sizes"` // of the clusters, by label
+	Confidence float64           `json:"mean_confidence"`
+	Changes    *predict.Changes  `json:"changes"`
+	Notes      []string          `json:"notes"`
 }
 
 // updateFunc adds the samples, writes the files, and prints the summary or the report.
@@ -74,14 +75,10 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 		return err
 	}
 	defer j.close()
-	if err := j.reserve(n.files(), modelFile); err != nil { // which may replace the model
+	if err := j.reserve(modelFile, o.format.labelsFile(), updateFile); err != nil {
 		return err
 	}
-	inputs := append(n.files(), n.path)
-	if err := j.reserve(inputs, o.format.labelsFile(), updateFile); err != nil {
-		return err
-	}
-	j.noteOld(inputs, o.format.other().labelsFile(), runFile, pageName)
+	j.noteOld(o.format.other().labelsFile(), runFile, pageName)
 	next, changes, err := predict.Update(ctx, n.model, n.views, n.set.IDs, int(o.threads), func(done int) {
 		j.progress.update("linking samples", "samples", done, n.samples(), 0)
 	})
@@ -97,7 +94,7 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 	}
 	j.lap("write")
 	r := newUpdateReport(j, n, next, changes)
-	r.Labels = o.format.labelsFile()
+	r.Labels, r.Files = o.format.labelsFile(), j.dir.digests()
 	return j.finish(updateFile, r, r.summary(filepath.Clean(o.output)))
 }
 

@@ -54,6 +54,14 @@ func OpenPictures(ctx context.Context, arg string, ids []string, samples int) (*
 	return p, nil
 }
 
+// Table returns the path of the table; empty where there is none.
+func (p *Pictures) Table() string {
+	if p.source == nil {
+		return ""
+	}
+	return p.source.path
+}
+
 // Close closes the files.
 func (p *Pictures) Close() {
 	if p.root != nil {
