@@ -187,9 +187,13 @@ func Example_stages() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	confidence, err := partition.Confidence(refined, found.Labels)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println("clusters:", slices.Max(found.Labels)+1)
 	fmt.Println("moves in the last sweep:", found.Sweeps[len(found.Sweeps)-1].Moves)
-	fmt.Println("least confidence above 0.5:", slices.Min(partition.Confidence(refined, found.Labels)) > 0.5)
+	fmt.Println("least confidence above 0.5:", slices.Min(confidence) > 0.5)
 	// Output:
 	// clusters: 6
 	// moves in the last sweep: 0

@@ -22,8 +22,9 @@ import (
 // chance that the samples drawn decide whether Auto leaves it out.
 //
 // The errors are *InputError for views that cannot be used, *OptionError for options,
-// *ConstraintError for constraints, whatever Options.Learner returns, and the context's own.
-// Fit returns within a second after ctx is done on up to some ten million pairs.
+// *ConstraintError for constraints, whatever Options.Learner returns, the context's own, and
+// one for an environment variable MVCLUST_KERNEL that names no kernel of this processor and
+// build. Fit returns within a second after ctx is done on up to some ten million pairs.
 func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	r, err := newRun(ctx, views, opt)
 	if err != nil {
@@ -210,10 +211,14 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 			return nil, err
 		}
 	}
+	confidence, err := partition.Confidence(found.refined, found.partition.Labels)
+	if err != nil {
+		return nil, err
+	}
 	result := &Result{
 		// Equally large clusters are numbered by their first sample in the views.
 		Labels:         partition.Number(sparse.Scatter(order, found.partition.Labels)),
-		Confidence:     sparse.Scatter(order, partition.Confidence(found.refined, found.partition.Labels)),
+		Confidence:     sparse.Scatter(order, confidence),
 		Granularity:    found.granularity,
 		Graph:          refined,
 		Neighbourhoods: nearest,

@@ -147,7 +147,11 @@ func TestResult(t *testing.T) {
 	if !slices.Equal(got.Sizes, sizes) || len(got.Labels) != n || len(got.Confidence) != n {
 		t.Errorf("sizes %v, want %v", got.Sizes, sizes)
 	}
-	for i, c := range partition.Confidence(got.Graph, got.Labels) {
+	again, err := partition.Confidence(got.Graph, got.Labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range again {
 		if math.Abs(c-got.Confidence[i]) > 1e-12 {
 			t.Errorf("sample %d has confidence %v, by the graph %v", i, got.Confidence[i], c)
 		}
@@ -276,7 +280,11 @@ func TestStages(t *testing.T) {
 		for i, sample := range walk {
 			labels[i] = got.Labels[sample]
 		}
-		for i, c := range partition.Confidence(refined, labels) {
+		sure, err := partition.Confidence(refined, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range sure {
 			confidence[walk[i]] = c
 		}
 		if !slices.Equal(got.Confidence, confidence) {

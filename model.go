@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/mvclust/mvclust/internal/option"
@@ -87,11 +89,15 @@ type ModelSettings struct {
 //
 // Where Options.Consume has dropped the views' rows, the model has none. It can then only
 // be written, by a ModelWriter that was given the rows before Fit.
+//
+// NewModel checks nothing. Of views that are not those of the result, or of no result, it makes
+// a model that Validate refuses.
 func NewModel(views []*View, r *Result, ids []string) *Model {
+	if r == nil {
+		return &Model{IDs: ids}
+	}
 	m := &Model{
-		IDs: ids,
-		// Without the learning curve and the settings of learning.
-		Functions:      &probability.Functions{ByView: r.Functions.ByView, Cross: r.Functions.Cross, BaseRate: r.Functions.BaseRate},
+		IDs:            ids,
 		Graph:          r.Graph,
 		Neighbourhoods: r.Neighbourhoods,
 		Labels:         r.Labels,
@@ -103,16 +109,27 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 			Seed: r.Options.Seed,
 		},
 	}
+	if f := r.Functions; f != nil { // without the learning curve and the settings of learning
+		m.Functions = &probability.Functions{ByView: f.ByView, Cross: f.Cross, BaseRate: f.BaseRate}
+	}
 	if r.Granularity.Chosen {
 		m.Settings.Chosen = len(r.Labels)
 	}
 	for i, v := range views {
 		m.Views = append(m.Views, ModelView{
-			Rows: v, Metric: r.Options.Metrics[i], Scaler: r.Scalers[i], LocalScales: r.LocalScales[i],
-			LeftOut: r.Trace.Agreement != nil && r.Trace.Agreement.LeftOut[i],
+			Rows: v, Metric: at(r.Options.Metrics, i), Scaler: at(r.Scalers, i), LocalScales: at(r.LocalScales, i),
+			LeftOut: r.Trace.Agreement != nil && at(r.Trace.Agreement.LeftOut, i),
 		})
 	}
 	return m
+}
+
+// at returns values[i], or the zero value where there is none.
+func at[T any](values []T, i int) (x T) {
+	if i < len(values) {
+		x = values[i]
+	}
+	return x
 }
 
 // Samples returns the number of samples.
@@ -120,15 +137,9 @@ func (m *Model) Samples() int { return len(m.Labels) }
 
 // Clusters returns the number of clusters.
 func (m *Model) Clusters() int {
-	clusters := 0
-	seen := make([]bool, m.Numbers())
-	for _, l := range m.Labels {
-		if !seen[l] {
-			seen[l] = true
-			clusters++
-		}
-	}
-	return clusters
+	labels := slices.Clone(m.Labels)
+	slices.Sort(labels)
+	return len(slices.Compact(labels))
 }
 
 // Numbers returns the lowest number that no cluster has ever had. It exceeds Clusters
@@ -141,7 +152,8 @@ func (m *Model) Numbers() int {
 	return numbers
 }
 
-// ID returns the id of sample i, or its number where samples have no ids.
+// ID returns the id of sample i, or its number where samples have no ids. It panics if samples
+// have ids and i is out of range.
 func (m *Model) ID(i int) string {
 	if m.IDs == nil {
 		return fmt.Sprint(i)
@@ -152,10 +164,14 @@ func (m *Model) ID(i int) string {
 // Spaces returns the views as Fit compared them: the similarities are the same to the last
 // bit on the same kind of processor. In a view that was left out, no sample has a row. It
 // takes another copy of the rows, or three under view.Mixed. The errors are those of
-// similarity.NewSpace.
+// similarity.NewSpace and view.Scaler.Apply, and a view without rows or with other than one
+// local scale per sample.
 func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(m.Views))
 	for i, v := range m.Views {
+		if err := v.check(v.samples()); err != nil {
+			return nil, err
+		}
 		scaled, err := v.Scaler.Apply(ctx, v.Rows, threads)
 		if err != nil {
 			return nil, err
@@ -177,6 +193,21 @@ func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, e
 
 // Validate reports the first thing that makes the model unusable.
 func (m *Model) Validate() error {
+	for i := 0; m != nil && i < len(m.Views); i++ {
+		if rows := m.Views[i].Rows; rows != nil {
+			if err := rows.Validate(); err != nil {
+				return err
+			}
+		}
+	}
+	return m.validate()
+}
+
+// validate is Validate, but the values of the rows may be gone.
+func (m *Model) validate() error {
+	if m == nil {
+		return errors.New("there is no model; pass what NewModel or ReadModel returns")
+	}
 	n := len(m.Labels)
 	switch {
 	case len(m.Views) == 0:
@@ -185,6 +216,8 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("there are %d ids of %d samples", len(m.IDs), n)
 	case len(m.Confidence) != n:
 		return fmt.Errorf("there are %d confidences of %d samples", len(m.Confidence), n)
+	case n < 1 || n > math.MaxInt32:
+		return fmt.Errorf("there are %d samples", n)
 	case m.Functions == nil || m.Graph == nil:
 		return errors.New("the functions or the graph are missing")
 	case m.Graph.Samples() != n:
@@ -193,7 +226,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("there are neighbours of %d samples of %d", m.Neighbourhoods.Samples(), n)
 	}
 	for _, v := range m.Views {
-		if err := v.validate(n); err != nil {
+		if err := v.check(n); err != nil {
 			return err
 		}
 	}
@@ -265,12 +298,24 @@ func (m *Model) validateSettings() error {
 	return err
 }
 
-func (v *ModelView) validate(samples int) error {
+// samples returns the number of rows.
+func (v *ModelView) samples() int {
+	if v.Rows == nil {
+		return 0
+	}
+	return v.Rows.Samples
+}
+
+// check reports the first thing that makes the view unusable. It looks at no value of its rows,
+// which may be gone.
+func (v *ModelView) check(samples int) error {
 	if v.Rows == nil || v.Scaler == nil {
 		return errors.New("a view has no rows, or no scale")
 	}
-	if err := v.Rows.Validate(); err != nil {
-		return err
+	if len(v.Rows.Data) > 0 {
+		if err := v.Rows.Check(); err != nil {
+			return err
+		}
 	}
 	if v.Rows.Samples != samples {
 		return fmt.Errorf("view %s has %d rows for %d samples", words.Name(v.Rows.Name), v.Rows.Samples, samples)

@@ -117,6 +117,14 @@ func NewModelWriter(w io.Writer) *ModelWriter { return &ModelWriter{npy.NewWrite
 
 // Rows writes the rows of a view. Call it for every view, in their order.
 func (w *ModelWriter) Rows(v *View) error {
+	if v == nil {
+		return errors.New("the view is nil; pass one of those that are clustered")
+	}
+	if len(v.Data) > 0 {
+		if err := v.Check(); err != nil {
+			return err
+		}
+	}
 	if len(v.Data) != v.Samples*v.Dims {
 		return fmt.Errorf("view %s has no rows any more; write them before the fit, or do not let it consume them", v.Name)
 	}
@@ -134,6 +142,9 @@ func (w *ModelWriter) Rows(v *View) error {
 // Finish writes the rest of m, whose rows may be gone, and ends the file. It does not close
 // the underlying writer.
 func (w *ModelWriter) Finish(m *Model) error {
+	if err := m.validate(); err != nil {
+		return fmt.Errorf("the model cannot be written: %w", err)
+	}
 	if w.views != len(m.Views) {
 		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
 	}
@@ -265,8 +276,14 @@ func narrow[T int32 | int64](values []int) []T {
 	return out
 }
 
-// Write writes the model file to w. The model must have the rows of its views.
+// Write writes the model file to w. The model must be valid and have the rows of its views.
 func (m *Model) Write(w io.Writer) error {
+	if w == nil {
+		return errors.New("there is nothing to write the model to; pass a writer")
+	}
+	if err := m.validate(); err != nil {
+		return fmt.Errorf("the model cannot be written: %w", err)
+	}
 	file := NewModelWriter(w)
 	for _, v := range m.Views {
 		if err := file.Rows(v.Rows); err != nil {
@@ -280,6 +297,9 @@ func (m *Model) Write(w io.Writer) error {
 // says what is wrong with the file and what to do: it is no model, is damaged, or comes
 // from a later version. Files from anywhere are safe to read.
 func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
+	if r == nil {
+		return nil, errors.New("there is nothing to read a model from; pass a file")
+	}
 	err := npy.CheckStored(r, size)
 	var text []byte
 	if err == nil {

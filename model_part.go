@@ -2,6 +2,7 @@ package mvclust
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -10,8 +11,23 @@ import (
 
 // SpacesOf is Spaces for some of the samples, and takes time and memory for these alone.
 // Sample k of its spaces is samples[k]. The similarity of two samples does not depend on
-// the others. For a valid model, the only error is the context's own.
+// the others. The errors are those of Spaces, and a sample that is out of range. It does not
+// look at the values of the rows.
 func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*similarity.Space, error) {
+	n := m.Samples()
+	for _, i := range samples {
+		if i < 0 || i >= n {
+			return nil, fmt.Errorf("there is no sample %d; the model has %d, counted from 0", i, n)
+		}
+	}
+	for _, v := range m.Views {
+		if err := v.check(n); err != nil {
+			return nil, err
+		}
+		if err := v.Rows.Check(); err != nil {
+			return nil, err
+		}
+	}
 	spaces := make([]*similarity.Space, len(m.Views))
 	for at, v := range m.Views {
 		rows, scales := v.part(samples)

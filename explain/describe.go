@@ -127,6 +127,9 @@ func Describe(ctx context.Context, g *graph.Graph, labels []int, confidence []fl
 
 // checkSamples checks the lengths of the input and the range of the labels.
 func checkSamples(g *graph.Graph, labels []int, confidence []float64) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
 	n := g.Samples()
 	if len(labels) != n || len(confidence) != n {
 		return fmt.Errorf("there are %d labels and %d confidences for a graph of %d samples; give one of each per sample", len(labels), len(confidence), n)

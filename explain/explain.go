@@ -8,6 +8,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mvclust/mvclust"
@@ -29,12 +30,19 @@ type Explainer struct {
 
 // New prepares a model, which must be valid, must have the rows of its views, and must not
 // change. It goes once through the links. threads of 0 stands for all processors, and
-// changes no answer. It is an error if rows are missing, or if ctx is done.
+// changes no answer. The errors are those of Model.Validate, rows that are missing, and the
+// context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error) {
+	if m == nil {
+		return nil, errors.New("there is no model; pass what mvclust.NewModel or mvclust.ReadModel returns")
+	}
 	for _, v := range m.Views {
-		if len(v.Rows.Data) != v.Rows.Samples*v.Rows.Dims {
+		if v.Rows != nil && len(v.Rows.Data) == 0 && v.Rows.Samples > 0 {
 			return nil, fmt.Errorf("view %s has no rows any more; read the model from its file, or do not let the fit consume the views", v.Rows.Name)
 		}
+	}
+	if err := m.Validate(); err != nil {
+		return nil, err
 	}
 	fused, err := posterior.New(m.Functions, m.Settings.Posterior)
 	if err != nil {

@@ -540,6 +540,7 @@ func TestGaps(t *testing.T) {
 		for i := range m.Labels {
 			m.Labels[i] = 7*m.Labels[i] + 500
 		}
+		m.Retired = m.Numbers()
 		got := explained()
 		if got.Cluster != 7*want.Cluster+500 || got.Size != want.Size || got.Margin != want.Margin || len(got.Places) != len(want.Places) || got.Confidence.Lead != want.Confidence.Lead {
 			t.Errorf("%v: %s\n%s", preset, asJSON(t, got), asJSON(t, want))

@@ -328,6 +328,7 @@ func TestSuggestGaps(t *testing.T) {
 		for i := range m.Labels {
 			m.Labels[i] = number(m.Labels[i])
 		}
+		m.Retired = m.Numbers()
 		got := suggested(t, m, 0, 1)
 		for k, x := range got.Merges {
 			if want := s.Merges[k]; x.A.Cluster != number(want.A.Cluster) || x.B.Cluster != number(want.B.Cluster) || x.Pull != want.Pull || x.Links != want.Links {

@@ -69,9 +69,12 @@ type Result struct {
 // New prepares a model, which must be valid and must not change. It scales the rows again
 // and indexes them, which takes about twice the memory of the scaled rows; under view.Mixed
 // these have three times as many values as the rows. threads of 0 or less stands for all
-// processors, and changes no result. The errors are those of Model.Spaces and the
-// context's own.
+// processors, and changes no result. The errors are those of Model.Validate and
+// Model.Spaces, and the context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
 	spaces, err := m.Spaces(ctx, threads)
 	if err != nil {
 		return nil, err

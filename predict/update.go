@@ -46,6 +46,9 @@ const updateStream = 4
 // that number, and most of that cluster's samples are in it. Other clusters get numbers
 // that were never used. The result depends on neither threads nor time.
 func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
+	if err := m.Validate(); err != nil {
+		return nil, nil, err
+	}
 	count, err := check(m, views, ids)
 	if err != nil {
 		return nil, nil, err
@@ -363,7 +366,9 @@ func (u *update) partition() (*Changes, error) {
 			changes.Relinked++
 		}
 	}
-	m.Confidence = partition.Confidence(m.Graph, m.Labels)
+	if m.Confidence, err = partition.Confidence(m.Graph, m.Labels); err != nil {
+		return nil, err
+	}
 	changes.Clusters = m.Clusters()
 	return changes, m.Validate()
 }

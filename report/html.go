@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the parts of the page
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -27,8 +28,11 @@ var pageJS string
 
 // WriteHTML writes the page. Ids, names and classes are shown as text, whatever they hold. A
 // content security policy forbids every script but the page's own, and every connection. It
-// returns the error of w.
+// returns the error of w, or one where r was not made by New.
 func (r *Report) WriteHTML(w io.Writer) error {
+	if r.Map == nil || w == nil {
+		return errors.New("there is no page to write, or nothing to write it to; pass a writer to a report that New has made")
+	}
 	t, err := template.New("report").Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("the page cannot be laid out: %w", err)

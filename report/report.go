@@ -34,6 +34,9 @@ type Options struct {
 	Classes []string
 	// Pictures, if not nil, supplies pictures that the page shows in place of ids.
 	Pictures Pictures
+	// PictureMemory bounds the bytes that a picture takes while it is made small; one
+	// that needs more is left out with a note. 0 means MostPictureMemory.
+	PictureMemory int64
 	// Facts are shown beneath the title, for example the names of the files.
 	Facts []Fact
 	// Notes are sentences that the page lists under "Worth knowing".
@@ -171,7 +174,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 	}
 	r.Map = newMap(drawn, result, opt.Views)
 	if opt.Pictures != nil {
-		if err := r.illustrate(ctx, opt.Pictures); err != nil {
+		if err := r.illustrate(ctx, opt.Pictures, opt.PictureMemory); err != nil {
 			return nil, err
 		}
 	}
@@ -182,6 +185,9 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 func (o *Options) check(result *mvclust.Result) error {
 	if result == nil || result.Graph == nil || result.Functions == nil || len(result.Labels) == 0 {
 		return errors.New("there is no result to report on; pass what mvclust.Fit returns")
+	}
+	if err := result.Graph.Check(); err != nil {
+		return err
 	}
 	n := len(result.Labels)
 	if o.IDs != nil && len(o.IDs) != n {
@@ -244,7 +250,7 @@ func views(result *mvclust.Result, from []*mvclust.View) []View {
 		if m < len(trace.Similarities) {
 			v.Similarities = trace.Similarities[m]
 		}
-		v.LeftOut = trace.Agreement != nil && trace.Agreement.LeftOut[m]
+		v.LeftOut = trace.Agreement != nil && m < len(trace.Agreement.LeftOut) && trace.Agreement.LeftOut[m]
 		out[m] = v
 	}
 	return out

@@ -269,13 +269,66 @@ func TestShrink(t *testing.T) {
 		{"half", "it is damaged", picture(t, "jpeg", 300, 300, 255)[:900]},
 		{"bomb", "pixels", bomb},
 	} {
-		uri, err := shrink(c.file)
+		uri, err := (&pictureBudget{MostPictureMemory, mostAllPixels, mostAllBytes}).shrink(c.file)
 		if err != nil {
 			uri = err.Error()
 		}
 		if !strings.Contains(uri, c.want) || len(uri) > 20_000 {
 			t.Errorf("%s: %.60s (%d bytes), want %q", c.name, uri, len(uri), c.want)
 		}
+	}
+}
+
+// What a picture would take is known before it is decoded, and what all take is bounded.
+func TestPictureBudget(t *testing.T) {
+	grown := func(width, height uint32) []byte { // a picture of one pixel that says it has more
+		file := picture(t, "png", 1, 1, 255)
+		binary.BigEndian.PutUint32(file[16:], width)
+		binary.BigEndian.PutUint32(file[20:], height)
+		binary.BigEndian.PutUint32(file[29:], crc32.ChecksumIEEE(file[12:29]))
+		return file
+	}
+	for _, c := range []struct {
+		name, want string
+		budget     pictureBudget
+		file       []byte
+	}{
+		{"above the pixels", "it has 7200 x 7200 pixels; give one of at most", pictureBudget{MostPictureMemory, mostAllPixels, mostAllBytes}, grown(7200, 7200)},
+		{"above the memory", "of memory where there are 64 MiB", pictureBudget{LeastPictureMemory, mostAllPixels, mostAllBytes}, grown(5000, 5000)},
+		{"within the memory", "it is damaged", pictureBudget{MostPictureMemory, mostAllPixels, mostAllBytes}, grown(5000, 5000)},
+		{"above all pixels", errBudget.Error(), pictureBudget{MostPictureMemory, 24 << 20, mostAllBytes}, grown(5000, 5100)},
+		{"above all bytes", errBudget.Error(), pictureBudget{MostPictureMemory, mostAllPixels, 10}, picture(t, "png", 1, 1, 255)},
+	} {
+		if _, err := c.budget.shrink(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// When the budget is spent, no more pictures are asked for, and the note tells the first.
+func TestPicturesEnd(t *testing.T) {
+	_, result := fitted(t, small, mvclust.Options{})
+	file, large := picture(t, "png", 5, 5, 255), make([]byte, 64<<20) // which is no picture
+	given := 0
+	r := made(t, result, Options{Pictures: func(ctx context.Context, samples []int, take func(int, []byte, error)) error {
+		for k, i := range samples {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			given++
+			if k < 2 {
+				take(i, file, nil)
+			} else {
+				take(i, large, nil)
+			}
+		}
+		return nil
+	}})
+	if most := 2 + mostAllBytes>>26; given != most || len(r.thumbs) != 2 {
+		t.Errorf("%d pictures were read and %d are shown, want %d and 2", given, len(r.thumbs), most)
+	}
+	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "118 of 120 pictures cannot be shown") {
+		t.Errorf("notes: %q", r.Notes)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/words"
 )
 
@@ -70,7 +71,9 @@ cannot be used, and 130 after Ctrl-C.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// All commands check it, as those that compute from a model do not say so themselves.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return kernel.Check() },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate())

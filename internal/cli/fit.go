@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/enum"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/param"
 	"github.com/mvclust/mvclust/method/similarity"
 )
@@ -30,6 +32,7 @@ type fitOptions struct {
 	params     []string
 	known      constraintOptions
 	thumbs     string
+	thumbsRoot string
 }
 
 // fitHelp is the long help, up to the settings.
@@ -102,6 +105,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.folderFlag(f, "mvclust-out", "the results")
 	o.format.flag(f, "labels")
+	o.csvSafeFlag(f)
 	o.sourceFlags(f)
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes, used for the scores alone")
 	o.known.flags(f)
@@ -111,9 +115,10 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that seeds all random choices (default 0)")
 	threadsFlag(f, &o.threads)
-	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may use; a run that needs more is refused before it starts (default as much as it needs)")
+	f.Var(&o.memory, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that the run may use; a run that needs more is refused before it starts (default all that the machine has, or that it may use there)")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` of one of the settings below; may be repeated")
 	f.StringVar(&o.thumbs, "thumbs", "", "`PICTURES` to show in report.html in place of ids: a folder of files called ID.jpg, .png, .webp or .gif, or FILE:COLUMN of a table with the pictures or their paths")
+	f.StringVar(&o.thumbsRoot, "thumbs-root", "", "`DIR` that holds the pictures whose paths a table of --thumbs gives; none outside it is read (default the folder of the table)")
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
 }
@@ -196,23 +201,27 @@ type fitInput struct {
 	truth    *dataset.Truth // nil without --truth
 	known    *known
 	pictures *dataset.Pictures // nil without --thumbs
+	// pictureMemory is what a picture may take.
+	pictureMemory int64
 }
 
 // read reads all files, with the memory limited as soon as the sizes are known, and adds
 // the constraints to opt.
 func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
+	in := &fitInput{}
 	set, err := o.load(j, func(samples int, dims []int, scratch int64) error {
-		release, err := limitMemory(o.memory, *opt, samples, dims, scratch)
+		room, release, err := limitMemory(o.memory, memory.AtHand(), *opt, &demand{o.sources, samples, dims, scratch, o.thumbs != ""})
 		if err != nil {
 			return translate(err, o.sources, &dataset.Set{})
 		}
+		in.pictureMemory = room
 		j.atEnd(release)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	in := &fitInput{set: set}
+	in.set = set
 	samples := set.Views[0].Samples
 	if o.truth != "" {
 		if in.truth, err = readTruth(j.ctx, o.truth, set.IDs, samples); err != nil {
@@ -225,8 +234,11 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 	}
 	j.opened(in.known.paths()...)
 	opt.Constraints = in.known.set
+	if o.thumbs == "" && o.thumbsRoot != "" {
+		return nil, errors.New("--thumbs-root: there is no --thumbs; give it too, or leave both out")
+	}
 	if o.thumbs != "" {
-		if in.pictures, err = dataset.OpenPictures(j.ctx, o.thumbs, set.IDs, samples); err != nil {
+		if in.pictures, err = dataset.OpenPictures(j.ctx, o.thumbs, o.thumbsRoot, set.IDs, samples); err != nil {
 			return nil, fmt.Errorf("--thumbs %w", err)
 		}
 		j.atEnd(func() { in.pictures.Close() })

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +23,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/kernel"
 )
 
 // quickOptions are those of a run that takes a moment.
@@ -199,11 +202,16 @@ func TestPortableKernel(t *testing.T) {
 		return labels
 	}
 	want := labels("own")
-	for _, name := range []string{"go", "avx2", "unheard-of"} { // which stand for the best where there is none such
-		t.Setenv("MVCLUST_KERNEL", name)
-		if got := labels(name); len(got) != 301 || !slices.Equal(got, want) {
-			t.Errorf("the kernel %s finds other clusters", name)
+	for _, k := range kernel.Available() {
+		t.Setenv("MVCLUST_KERNEL", k.Name)
+		if got := labels(k.Name); len(got) != 301 || !slices.Equal(got, want) {
+			t.Errorf("the kernel %s finds other clusters", k.Name)
 		}
+	}
+	t.Setenv("MVCLUST_KERNEL", "unheard-of")
+	o := command(t, dir, "fit", "synth.npz", "-o", "none")
+	if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, `MVCLUST_KERNEL is "unheard-of"`) {
+		t.Errorf("a kernel that does not exist: status %d, %q", o.status, o.stderr)
 	}
 }
 
@@ -498,5 +506,69 @@ func TestFullOutput(t *testing.T) {
 		if err := run(t.Context(), args, full, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "cannot be printed") {
 			t.Errorf("%q: the error is %v", args, err)
 		}
+	}
+}
+
+// With --csv-safe no id is a formula; without it ids are as they were given.
+func TestCSVSafe(t *testing.T) {
+	dir := t.TempDir()
+	ids := []string{"=1+1", "+1", "-1", "@a", "a=1", "'b", "c", "d-"}
+	var table strings.Builder
+	table.WriteString("id,a,b\n")
+	for i, id := range ids {
+		fmt.Fprintf(&table, "%s,%d,%d\n", id, 1+i%3, 9-i)
+	}
+	write(t, dir, "data.csv", []byte(table.String()))
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, ids},
+		{[]string{"--csv-safe"}, []string{"'=1+1", "'+1", "'-1", "'@a", "a=1", "'b", "c", "d-"}},
+	} {
+		succeed(t, dir, append([]string{"fit", "data.csv", "--quiet", "-o", "out"}, c.args...)...)
+		rows, err := csv.NewReader(strings.NewReader(read(t, dir, "out", "labels.csv"))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range rows[1:] {
+			got = append(got, row[0])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: the ids are %q, want %q", c.args, got, c.want)
+		}
+	}
+	succeed(t, dir, "predict", "out", "data.csv", "--quiet", "-o", "out", "--csv-safe")
+	if got := read(t, dir, "out", "predictions.csv"); !strings.Contains(got, "\n'=1+1,") {
+		t.Errorf("the predictions are %s", got)
+	}
+}
+
+// Doubles that differ by less than float32 can hold are no plain constant.
+func TestRounded(t *testing.T) {
+	dir := t.TempDir()
+	file := npyHeader("{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }", 0)
+	for i := range 8 {
+		file = binary.LittleEndian.AppendUint64(file, math.Float64bits(1e13+float64(i*i)))
+	}
+	write(t, dir, "far.npy", file)
+	for _, metric := range []string{"cosine", "l2"} {
+		o := command(t, dir, "fit", "far.npy", "--metric", metric, "--quiet", "-o", "out")
+		if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, "less than float32 can hold, about 7 digits, subtract an offset") {
+			t.Errorf("%s: status %d, %q", metric, o.status, o.stderr)
+		}
+	}
+}
+
+// A model that is no regular file is refused before it is opened.
+func TestModelIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "out", "model.mvclust"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	o := command(t, dir, "explain", "out", "1")
+	if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, "is not a regular file") {
+		t.Errorf("status %d, %q", o.status, o.stderr)
 	}
 }

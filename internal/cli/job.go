@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -18,11 +19,26 @@ type outputOptions struct {
 	output string // the folder; empty for a command that leaves no files
 	json   bool
 	quiet  bool
+	// csvSafe says that no id in a file of comma-separated rows is a formula.
+	csvSafe bool
 }
 
 // folderFlag defines --output.
 func (o *outputOptions) folderFlag(f *pflag.FlagSet, standard, files string) {
 	f.StringVarP(&o.output, "output", "o", standard, "folder `DIR` for "+files+", made where it is missing")
+}
+
+// csvSafeFlag defines --csv-safe.
+func (o *outputOptions) csvSafeFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.csvSafe, "csv-safe", false, "write ' before ids that a spreadsheet would take for formulas, which begin with =, +, -, @, tab or a line break; --format csv alone")
+}
+
+// notFormula returns an id with ' before it if a spreadsheet would take it for a formula.
+func notFormula(id string) string {
+	if id != "" && strings.ContainsRune("=+-@\t\r\n", rune(id[0])) {
+		return "'" + id
+	}
+	return id
 }
 
 // job is one run of a command. It reads, works, stages its files, and commits them together.
@@ -129,7 +145,7 @@ func (j *job) stage(name string, content func(io.Writer) error) error {
 	return j.dir.stage(j.ctx, name, content)
 }
 
-// stageCSV writes a file of comma-separated rows, the first of which is the header, if any.
+// stageCSV writes a file of comma-separated rows, the first of which is the header, if any; ids come first.
 func (j *job) stageCSV(name string, header []string, rows int, row func(i int) []string) error {
 	return j.stage(name, func(w io.Writer) error {
 		c := csv.NewWriter(w)
@@ -139,7 +155,11 @@ func (j *job) stageCSV(name string, header []string, rows int, row func(i int) [
 			}
 		}
 		for i := range rows {
-			if err := c.Write(row(i)); err != nil {
+			cells := row(i)
+			if j.csvSafe {
+				cells[0] = notFormula(cells[0])
+			}
+			if err := c.Write(cells); err != nil {
 				return err
 			}
 		}

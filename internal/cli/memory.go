@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
+	"github.com/mvclust/mvclust/report"
 )
 
 // size is the value of a flag for a number of bytes, such as 8GiB.
@@ -92,35 +94,77 @@ const (
 	largeMemory    = 256 << 20
 )
 
-// limitMemory sets the memory limit of the process to the budget, or without a budget to
-// what the run needs, until release is called. Reading takes at most scratch bytes besides
-// the views. It is an error if the run needs more than the budget.
-func limitMemory(budget size, opt mvclust.Options, samples int, dims []int, scratch int64) (release func(), err error) {
-	fit, err := opt.Footprint(samples, dims)
+// demand is what a run has to hold.
+type demand struct {
+	sources []string // the files, as they were named
+	samples int
+	dims    []int // of each view
+	// scratch is what reading takes at most besides the values.
+	scratch int64
+	// pictures says that the page shows pictures.
+	pictures bool
+}
+
+// bytes returns the memory that the run takes, without pictures.
+func (d *demand) bytes(opt mvclust.Options) (size, error) {
+	fit, err := opt.Footprint(d.samples, d.dims)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	reading := scratch
-	for _, d := range dims {
-		reading += 4 * int64(samples) * int64(d)
+	return size(max(fit, d.scratch+d.values()) + program + perSample*int64(d.samples)), nil
+}
+
+// values returns the memory of the values of all views.
+func (d *demand) values() int64 {
+	all := int64(0)
+	for _, n := range d.dims {
+		all += 4 * int64(d.samples) * int64(n)
 	}
-	need := size(max(max(fit, reading)+program+perSample*int64(samples), leastMemory))
-	limit := need
-	if budget > 0 {
+	return all
+}
+
+// String returns words for the samples and views.
+func (d *demand) String() string {
+	return words.Count(d.samples, "sample") + " in " + words.Count(len(d.dims), "view")
+}
+
+// limitMemory sets the memory limit of the process to the budget, or without a budget to
+// what the run needs, until release is called. It returns what a picture may take. It is an
+// error if the run needs more than the budget or, without a budget, than there is at hand.
+func limitMemory(budget size, hand memory.Limit, opt mvclust.Options, d *demand) (pictures int64, release func(), err error) {
+	run, err := d.bytes(opt)
+	if err != nil {
+		return 0, nil, err
+	}
+	need, most := run, run
+	if d.pictures {
+		need, most = run+report.LeastPictureMemory, run+report.MostPictureMemory
+	}
+	if budget == 0 && int64(need) > hand.Bytes {
+		return 0, nil, tooLarge(strings.Join(baseNames(d.sources), ", ")+": "+d.String(), need, hand, "give fewer samples or features, fewer --neighbors or less of --param candidates, or give --memory "+need.String()+" to try it in spite of that")
+	}
+	limit := max(min(most, size(hand.Bytes)), leastMemory)
+	if need = max(need, leastMemory); budget > 0 {
 		limit = budget
 	}
 	if need > limit {
-		return nil, fmt.Errorf("--memory: %s is too little for %s in %s, which take %s; give --memory %s, or fewer --neighbors, or less of --param candidates",
-			&budget, words.Count(samples, "sample"), words.Count(len(dims), "view"), &need, &need)
+		return 0, nil, fmt.Errorf("--memory: %s is too little for %s, which take %s; give --memory %s, or fewer --neighbors, or less of --param candidates",
+			&budget, d, &need, &need)
 	}
 	// Go does not count all of the program's memory.
 	old := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(old, int64(limit)-program/2))
 	collect := collectEarly(int64(need))
-	return func() {
+	return min(int64(limit-run), report.MostPictureMemory), func() {
 		debug.SetMemoryLimit(old)
 		collect()
 	}, nil
+}
+
+// tooLarge is the error for what takes more memory than there is.
+func tooLarge(what string, need size, hand memory.Limit, remedy string) error {
+	has := size(hand.Bytes)
+	return fmt.Errorf("%s take %s of memory where there are %s, %s; %s", what, &need, &has, hand.By, remedy)
 }
 
 // collectEarly sets GOGC for a command that holds need bytes, until release is called.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -9,12 +11,15 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/memory"
+	"github.com/mvclust/mvclust/report"
 )
 
 func TestSize(t *testing.T) {
@@ -184,7 +189,7 @@ func TestLimitMemory(t *testing.T) {
 	const n = 1_000_000
 	dims := []int{128, 128}
 	limit := func(budget size) (int64, error) {
-		release, err := limitMemory(budget, mvclust.Options{}, n, dims, 0)
+		_, release, err := limitMemory(budget, memory.Limit{Bytes: 1 << 50}, mvclust.Options{}, &demand{samples: n, dims: dims})
 		at := debug.SetMemoryLimit(-1)
 		if err == nil {
 			release()
@@ -224,4 +229,117 @@ func TestLimitMemory(t *testing.T) {
 	if at, err := limit(1 << 50); err != nil || at != before {
 		t.Errorf("the limit is %d, not %d; the error is %v", at, before, err)
 	}
+}
+
+// Without a budget, a run that needs more than there is is refused with both figures; a budget
+// is the user's word.
+func TestMemoryAtHand(t *testing.T) {
+	t.Setenv("GOGC", "")
+	d := &demand{sources: []string{"in/a.npy"}, samples: 1_000_000, dims: []int{128, 128}}
+	hand := memory.Limit{Bytes: 1 << 30, By: "what is left"}
+	_, _, err := limitMemory(0, hand, mvclust.Options{}, d)
+	said := regexp.MustCompile(`^a\.npy: 1000000 samples in 2 views take ([0-9.]+GiB) of memory where there are 1GiB, what is left; give fewer samples or features, .* or give --memory ([0-9.]+GiB) to try`)
+	if err == nil || !said.MatchString(err.Error()) {
+		t.Fatalf("the error is %v", err)
+	}
+	remedy := said.FindStringSubmatch(err.Error())
+	var need size
+	if err := need.Set(remedy[2]); err != nil || remedy[1] != remedy[2] || need < 1<<30 {
+		t.Errorf("the figures are %s and %s", remedy[1], remedy[2])
+	}
+	for budget, at := range map[size]int64{need: hand.Bytes, 0: int64(need)} {
+		_, release, err := limitMemory(budget, memory.Limit{Bytes: at}, mvclust.Options{}, d)
+		if err != nil {
+			t.Errorf("with a budget of %s and %d at hand: %v", &budget, at, err)
+			continue
+		}
+		release()
+	}
+}
+
+// Pictures get what the budget leaves, within bounds, and count as a part of what a run needs.
+func TestPictureMemory(t *testing.T) {
+	t.Setenv("GOGC", "")
+	d := &demand{samples: 100_000, dims: []int{128}, pictures: true}
+	run, err := d.bytes(mvclust.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const least, most = report.LeastPictureMemory, report.MostPictureMemory
+	for _, c := range []struct{ budget, hand, want size }{
+		{0, 1 << 50, most}, {0, run + least + 100, least + 100}, {0, run + least - 1, 0},
+		{run + least - 1, 1 << 50, 0}, {run + least, 1 << 50, least}, {run + 2*least, 1 << 50, 2 * least}, {run + 3*most, 1 << 50, most},
+	} {
+		got, release, err := limitMemory(c.budget, memory.Limit{Bytes: int64(c.hand)}, mvclust.Options{}, d)
+		if (err != nil) != (c.want == 0) || got != int64(c.want) {
+			t.Errorf("budget %d, %d at hand: %d for a picture, %v; want %d", c.budget, c.hand, got, err, c.want)
+		}
+		if err == nil {
+			release()
+		}
+	}
+}
+
+// The memory of new samples is checked with that of their model.
+func TestNewcomersMemory(t *testing.T) {
+	d := &demand{sources: []string{"new.npy"}, samples: 1000, dims: []int{1000}}
+	const need = 100<<20 + 8e6 + program + 1000*perSample
+	if err := checkNewcomers(memory.Limit{Bytes: need}, 100<<20, d); err != nil {
+		t.Error(err)
+	}
+	if err := checkNewcomers(memory.Limit{Bytes: need - 1, By: "what is left"}, 100<<20, d); err == nil || !strings.HasPrefix(err.Error(), "new.npy: 1000 samples in 1 view and the model take") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A small file that stands for more numbers than any machine holds is refused before they are
+// written out, whatever it is given as.
+func TestSparseBomb(t *testing.T) {
+	if memory.AtHand().Bytes > 64<<30 {
+		t.Skip("this machine could hold it")
+	}
+	dir := t.TempDir()
+	small(t, dir)
+	write(t, dir, "bomb.mat", sparse(math.MaxInt32, 60)) // 515 GB in single precision
+	write(t, dir, "tall.mat", sparse(math.MaxInt32, 1))
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"bomb.mat: 2147483647 samples in 1 view take", []string{"fit", "bomb.mat", "--quiet", "-o", "out"}},
+		{"of memory where there are", []string{"fit", "synth.npz", "--truth", "tall.mat:X", "--quiet", "-o", "out"}},
+		{"of memory where there are", []string{"fit", "synth.npz", "--id", "tall.mat:X", "--quiet", "-o", "out"}},
+		{"of memory where there are", []string{"fit", "synth.npz", "--index", "tall.mat:X", "--quiet", "-o", "out"}},
+	} {
+		o := command(t, dir, c.args...)
+		if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%v: status %d, %q, want %q", c.args, o.status, o.stderr, c.want)
+		}
+		wantNames(t, dir, "bomb.mat", "synth.npz", "tall.mat")
+	}
+}
+
+// sparse returns a MATLAB file of version 5 with the sparse matrix X, in which one value is 1.
+func sparse(rows, cols uint32) []byte {
+	le := binary.LittleEndian
+	element := func(typ uint32, words ...uint32) []byte {
+		b := le.AppendUint32(le.AppendUint32(nil, typ), uint32(4*len(words)))
+		for _, w := range words {
+			b = le.AppendUint32(b, w)
+		}
+		return append(b, make([]byte, -len(b)&7)...)
+	}
+	starts := slices.Repeat([]uint32{1}, int(cols)+1)
+	starts[0] = 0
+	parts := slices.Concat(
+		element(6, 5, 1),                     // sparse, room for one value
+		element(5, rows, cols),               // dimensions
+		[]byte{1, 0, 1, 0, 'X', 0, 0, 0},     // name
+		element(5, 0), element(5, starts...), // the rows, and where columns start
+		element(9, 0, 0x3ff00000), // 1.0
+	)
+	head := append([]byte("MATLAB 5.0"), make([]byte, 114)...)
+	head = append(head, 0, 1, 'I', 'M')
+	head = le.AppendUint32(le.AppendUint32(head, 14), uint32(len(parts)))
+	return append(head, parts...)
 }

@@ -25,6 +25,10 @@ func openModel(path string) (*mvclust.Model, string, error) {
 	whole := err == nil && info.IsDir()
 	if whole {
 		path = filepath.Join(path, modelFile)
+		info, err = os.Stat(path)
+	}
+	if err == nil && !info.Mode().IsRegular() { // opening it may wait for ever
+		return nil, path, fmt.Errorf("%s is not a regular file; name a folder that \"mvclust fit\" has written, or the model.mvclust in it", path)
 	}
 	const tries = 3 // the files may be replaced between two looks
 	for try := 1; ; try++ {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/view"
 )
@@ -41,6 +42,7 @@ func (o *newcomerOptions) flags(f *pflag.FlagSet, table string) {
 	f.SortFlags = false
 	o.folderFlag(f, "mvclust-out", "the results")
 	o.format.flag(f, table)
+	o.csvSafeFlag(f)
 	o.sourceFlags(f)
 	threadsFlag(f, &o.threads)
 	f.BoolVar(&o.json, "json", false, "print a report as JSON to standard output instead of the summary")
@@ -101,15 +103,19 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	if err != nil {
 		return nil, err
 	}
+	held := int64(0) // of the model
 	if info, err := os.Stat(n.path); err == nil {
-		j.atEnd(collectEarly(info.Size()))
+		held = info.Size()
+		j.atEnd(collectEarly(held))
 	}
 	j.lap("model")
 	sources, place, err := n.assigned(o.sources)
 	if err != nil {
 		return nil, err
 	}
-	if n.set, err = (&sourceOptions{sources, o.views, o.id, o.index}).load(j, nil); err != nil {
+	if n.set, err = (&sourceOptions{sources, o.views, o.id, o.index}).load(j, func(samples int, dims []int, scratch int64) error {
+		return checkNewcomers(memory.AtHand(), held, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
+	}); err != nil {
 		return nil, err
 	}
 	n.views = make([]*view.View, len(n.model.Views))
@@ -118,6 +124,16 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	}
 	j.lap("read")
 	return n, nil
+}
+
+// checkNewcomers returns an error where a model of held bytes and new samples take more
+// memory than there is. The samples' rows are held as given and scaled.
+func checkNewcomers(hand memory.Limit, held int64, d *demand) error {
+	need := size(held + max(d.scratch+d.values(), 2*d.values()) + program + perSample*int64(d.samples))
+	if int64(need) > hand.Bytes {
+		return tooLarge(strings.Join(baseNames(d.sources), ", ")+": "+d.String()+" and the model", need, hand, "give fewer samples at a time")
+	}
+	return nil
 }
 
 // assigned separates NAME=VIEW into the source and the place of the model's view; -1 where

@@ -31,7 +31,7 @@ func newPage(j *job, r *runReport, in *fitInput, result *mvclust.Result) (*repor
 		opt.Truth, opt.Classes = in.truth.Labels, in.truth.Names
 	}
 	if in.pictures != nil {
-		opt.Pictures = in.pictures.Each
+		opt.Pictures, opt.PictureMemory = in.pictures.Each, in.pictureMemory
 	}
 	page, err := report.New(j.ctx, result, opt)
 	if err != nil {

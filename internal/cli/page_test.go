@@ -92,3 +92,38 @@ func TestThumbs(t *testing.T) {
 		}
 	}
 }
+
+// A table names pictures outside its folder only where --thumbs-root allows it.
+func TestThumbsRoot(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"pictures", "tables"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var table strings.Builder
+	table.WriteString("id,a,b,picture\n")
+	for i := range 30 {
+		fmt.Fprintf(&table, "s%d,%d,%d,../pictures/%d.png\n", i, i%3+i%7, 50-20*(i%3)+i%5, i)
+		paint(t, filepath.Join(dir, "pictures", fmt.Sprintf("%d.png", i)), i)
+	}
+	write(t, filepath.Join(dir, "tables"), "data.csv", []byte(table.String()))
+	fit := []string{"fit", "tables/data.csv", "--thumbs", "tables/data.csv:picture"}
+	o := succeed(t, dir, fit...)
+	if want := "30 of 30 pictures cannot be shown"; !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "by --thumbs-root") {
+		t.Errorf("%q, want %q and the remedy", o.stderr, want)
+	}
+	succeed(t, dir, append(fit, "--thumbs-root", ".")...)
+	if n := strings.Count(read(t, dir, "mvclust-out", "report.html"), "data:image/jpeg"); n != 30 {
+		t.Errorf("%d pictures, want 30", n)
+	}
+	for want, args := range map[string][]string{
+		"--thumbs-root: there is no --thumbs": {"fit", "tables/data.csv", "--thumbs-root", "."},
+		"leave it out":                        {"fit", "tables/data.csv", "--thumbs", "pictures", "--thumbs-root", "."},
+		"none cannot be read":                 append(fit, "--thumbs-root", "none"),
+	} {
+		if o := command(t, dir, append(args, "--quiet", "-o", "none-of-it")...); o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, want) {
+			t.Errorf("status %d, %q, want %q", o.status, o.stderr, want)
+		}
+	}
+}

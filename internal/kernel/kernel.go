@@ -18,8 +18,10 @@
 package kernel
 
 import (
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 //go:generate go -C _generate run . -out ../loops_amd64.s -stubs ../loops_amd64.go -pkg kernel
@@ -50,15 +52,34 @@ type Kernel struct {
 const portable = "go"
 
 // Best returns the fastest kernel that this processor can run, or the one that
-// the environment variable MVCLUST_KERNEL names ("go", "avx2", "avx512") where
-// the processor can run that one.
+// the environment variable MVCLUST_KERNEL names ("go", "avx2", "avx512"). Where that
+// names none that can be run, Best returns the fastest, and Check an error.
 func Best() *Kernel {
 	available := Available()
-	name := os.Getenv("MVCLUST_KERNEL")
-	if i := slices.IndexFunc(available, func(k *Kernel) bool { return k.Name == name }); i >= 0 {
-		return available[i]
+	return available[max(0, named(available))]
+}
+
+// Check returns an error where MVCLUST_KERNEL names no kernel that can be run.
+func Check() error {
+	available := Available()
+	if named(available) >= 0 {
+		return nil
 	}
-	return available[0]
+	var names []string
+	for _, k := range available {
+		names = append(names, k.Name)
+	}
+	return fmt.Errorf("the environment variable MVCLUST_KERNEL is %q, which is no kernel that this build has for this processor; set it to %s, or unset it", os.Getenv("MVCLUST_KERNEL"), strings.Join(names, " or "))
+}
+
+// named returns the place of the kernel that MVCLUST_KERNEL names: the first where it is
+// empty, -1 where there is none such.
+func named(available []*Kernel) int {
+	name := os.Getenv("MVCLUST_KERNEL")
+	if name == "" {
+		return 0
+	}
+	return slices.IndexFunc(available, func(k *Kernel) bool { return k.Name == name })
 }
 
 // Available returns every kernel that this processor can run, the fastest first;

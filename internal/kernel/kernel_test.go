@@ -395,11 +395,17 @@ func TestBest(t *testing.T) {
 		if best := kernel.Best(); best.Name != k.Name {
 			t.Errorf("MVCLUST_KERNEL=%s gives %s", k.Name, best.Name)
 		}
+		if err := kernel.Check(); err != nil {
+			t.Errorf("MVCLUST_KERNEL=%s: %v", k.Name, err)
+		}
 	}
 	for _, name := range []string{"", "sse"} {
 		t.Setenv("MVCLUST_KERNEL", name)
 		if best := kernel.Best(); best.Name != available[0].Name {
 			t.Errorf("MVCLUST_KERNEL=%q gives %s, not %s", name, best.Name, available[0].Name)
+		}
+		if err := kernel.Check(); (err != nil) != (name != "") {
+			t.Errorf("MVCLUST_KERNEL=%q: the error is %v", name, err)
 		}
 	}
 }

@@ -3,17 +3,24 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
 
-// Threads returns n, or the number of usable processors where n is 0 or less.
+// most bounds the threads, since callers make scratch space for each.
+const most = 1024
+
+// Threads returns n, or the number of usable processors where n is 0 or less. It is at most
+// 1024, or that number where it is larger.
 func Threads(n int) int {
+	usable := runtime.GOMAXPROCS(0)
 	if n > 0 {
-		return n
+		return min(n, max(most, usable))
 	}
-	return runtime.GOMAXPROCS(0)
+	return usable
 }
 
 // Blocks calls do(worker, lo, hi) for consecutive ranges [lo, hi) of at most
@@ -21,7 +28,8 @@ func Threads(n int) int {
 // and are handed out in order, so whatever do computes for a range cannot depend
 // on the number of threads. worker is in [0, threads) and is never shared by two
 // calls at one time: it may index scratch space. Blocks stops early, and
-// returns the context's error, when ctx is done.
+// returns the context's error, when ctx is done. Where do panics, so does Blocks, in the
+// goroutine that called it.
 func Blocks(ctx context.Context, threads, n, block int, do func(worker, lo, hi int)) error {
 	if n <= 0 {
 		return ctx.Err()
@@ -29,8 +37,15 @@ func Blocks(ctx context.Context, threads, n, block int, do func(worker, lo, hi i
 	blocks := (n + block - 1) / block
 	threads = min(Threads(threads), blocks)
 	var next atomic.Int64
+	var failed atomic.Pointer[string]
 	work := func(worker int) {
-		for ctx.Err() == nil {
+		defer func() {
+			if p := recover(); p != nil {
+				what := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+				failed.CompareAndSwap(nil, &what)
+			}
+		}()
+		for ctx.Err() == nil && failed.Load() == nil {
 			b := int(next.Add(1)) - 1
 			if b >= blocks {
 				return
@@ -44,6 +59,9 @@ func Blocks(ctx context.Context, threads, n, block int, do func(worker, lo, hi i
 	}
 	work(0)
 	wg.Wait()
+	if what := failed.Load(); what != nil {
+		panic(*what)
+	}
 	return ctx.Err()
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -220,6 +221,34 @@ func TestCounter(t *testing.T) {
 	wg.Wait()
 	if len(sums) != 50 || sums[49] != want || !slices.IsSorted(sums) || len(slices.Compact(slices.Clone(sums))) != 50 {
 		t.Errorf("sums %v, want 50 that rise to %d", sums, want)
+	}
+}
+
+// A panic of any worker reaches the caller, and stops the others.
+func TestPanic(t *testing.T) {
+	for _, bad := range []int{0, 1, 57, 99} {
+		func() {
+			defer func() {
+				if p := recover(); p == nil || !strings.HasPrefix(fmt.Sprint(p), "block lost") {
+					t.Errorf("block %d: recovered %v", bad, p)
+				}
+			}()
+			_ = parallel.Blocks(t.Context(), 4, 100, 1, func(_, lo, _ int) {
+				if lo == bad {
+					panic("block lost")
+				}
+			})
+		}()
+	}
+}
+
+// Scratch space is made for every thread, so that there cannot be any number of them.
+func TestThreadsBounded(t *testing.T) {
+	if n := parallel.Threads(math.MaxInt); n < runtime.GOMAXPROCS(0) || n > max(1024, runtime.GOMAXPROCS(0)) {
+		t.Errorf("%d threads", n)
+	}
+	if n := parallel.Threads(math.MinInt); n != runtime.GOMAXPROCS(0) {
+		t.Errorf("%d threads, want %d", n, runtime.GOMAXPROCS(0))
 	}
 }
 

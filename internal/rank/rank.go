@@ -38,9 +38,12 @@ func (k Key) Score() float32 {
 	return math.Float32frombits(x)
 }
 
-// Best returns the best n of distinct keys, or all where there are fewer, best first. It
-// reorders keys.
+// Best returns the best n of distinct keys, or all where there are fewer, best first, and none
+// where n is below 1. It reorders keys.
 func Best(keys []Key, n int) []Key {
+	if n < 1 {
+		return keys[:0]
+	}
 	if len(keys) > n {
 		Select(keys, n-1)
 		keys = keys[:n]

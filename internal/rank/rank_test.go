@@ -90,3 +90,12 @@ func BenchmarkSelect(b *testing.B) {
 		rank.Select(keys, 89)
 	}
 }
+
+// Of fewer than one key, none is the best.
+func TestBestOfNone(t *testing.T) {
+	for _, n := range []int{0, -1, math.MinInt} {
+		if got := rank.Best([]rank.Key{rank.New(1, 1), rank.New(2, 2)}, n); len(got) != 0 {
+			t.Errorf("the best %d are %v", n, got)
+		}
+	}
+}

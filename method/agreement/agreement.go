@@ -9,6 +9,7 @@ package agreement
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -47,14 +48,30 @@ const (
 
 // Measure compares every two views. Spaces and lists are in the same order, and number the
 // samples alike. seed decides which samples are compared. The result does not depend on
-// threads. The only error is the context's own.
+// threads. It is an error if there are not as many spaces as lists, or of other samples, or if
+// ctx is done; further errors are those of Space.Check and neighbour.Check.
 func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour.Lists, seed uint64, threads int) (*Report, error) {
 	views := len(spaces)
+	n, err := neighbour.Check(lists)
+	if err != nil {
+		return nil, err
+	}
+	if len(lists) != views {
+		return nil, fmt.Errorf("there are lists of %d views for %d spaces; give one for each", len(lists), views)
+	}
+	for m, s := range spaces {
+		if err := s.Check(); err != nil {
+			return nil, err
+		}
+		if s.Samples != n {
+			return nil, fmt.Errorf("space %d has %d samples where the lists have %d; pass those of the same samples", m, s.Samples, n)
+		}
+	}
 	matrix := make([][]float64, views)
 	for m := range matrix {
 		matrix[m] = make([]float64, views)
 	}
-	err := parallel.Blocks(ctx, threads, views*views, 1, func(_, lo, _ int) {
+	err = parallel.Blocks(ctx, threads, views*views, 1, func(_, lo, _ int) {
 		m, b := lo/views, lo%views
 		matrix[m][b] = math.NaN()
 		if m != b {

@@ -12,6 +12,7 @@ package constraint
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -69,7 +70,8 @@ func (e *Error) Error() string {
 }
 
 // Describe returns one sentence, in which sample says what a sample is called and place
-// where the constraints at some places of a list are, or, without places, the whole list.
+// where the constraints at some places of a list are, or, without places, the whole list. It
+// panics if one of them is nil.
 func (e *Error) Describe(sample func(int) string, place func(kind Kind, places []int) string) string {
 	var places []int
 	if e.At >= 0 {
@@ -159,7 +161,7 @@ func (r *Resolved) Count() Count {
 // empty. The error is an *Error: a sample is out of range or linked to itself, Distinct does
 // not have one group per sample, or must-links join samples that must not be in one cluster.
 func (s *Set) Resolve(samples int) (*Resolved, error) {
-	if s.Empty() {
+	if s == nil || s.Empty() {
 		return nil, nil
 	}
 	if err := s.check(samples); err != nil {
@@ -195,6 +197,9 @@ func (s *Set) Resolve(samples int) (*Resolved, error) {
 
 // check looks at every constraint by itself.
 func (s *Set) check(samples int) error {
+	if samples < 0 || samples > math.MaxInt32 {
+		return &Error{Kind: MustLink, At: -1, problem: fmt.Sprintf("there cannot be %d samples; give from 0 to %d", samples, math.MaxInt32)}
+	}
 	for _, list := range []struct {
 		kind  Kind
 		pairs [][2]int
@@ -321,7 +326,32 @@ func (r *Resolved) exclude(cannot [][2]int, groups [][]int32) {
 	})
 }
 
-// Gather returns the constraints in which sample i is sample p[i] of r.
+// Check reports why r is not about so many samples. A nil r is about any number.
+func (r *Resolved) Check(samples int) error {
+	if r == nil {
+		return nil
+	}
+	if len(r.Component) != samples || r.Exclusions.Len() != samples {
+		return fmt.Errorf("there are constraints on %d samples, and %d samples; resolve them for these", len(r.Component), samples)
+	}
+	if err := r.Exclusions.Validate(); err != nil {
+		return err
+	}
+	for i, c := range r.Component {
+		if c < 0 || int(c) > i || r.Component[c] != c {
+			return fmt.Errorf("sample %d is in component %d; it is called after its lowest sample", i, c)
+		}
+	}
+	for _, x := range r.Exclusions.Values {
+		if uint(x) >= uint(r.members.Len()) {
+			return fmt.Errorf("there is an exclusion %d of %d", x, r.members.Len())
+		}
+	}
+	return nil
+}
+
+// Gather returns the constraints in which sample i is sample p[i] of r. It panics if p does not
+// list every sample once.
 func (r *Resolved) Gather(p sparse.Permutation) *Resolved {
 	if r == nil {
 		return nil
@@ -350,7 +380,7 @@ func (r *Resolved) Gather(p sparse.Permutation) *Resolved {
 }
 
 // Violations returns how many pairs cannot be in one cluster, and how many of these have
-// the same label. labels holds one per sample.
+// the same label. labels holds one per sample. It panics if there are fewer.
 func (r *Resolved) Violations(labels []int32) (violated, all int) {
 	if r == nil {
 		return 0, 0
@@ -375,7 +405,7 @@ func (r *Resolved) Violations(labels []int32) (violated, all int) {
 }
 
 // Violation returns two samples whose labels violate a constraint; found is false where
-// there are none. labels holds one per sample.
+// there are none. labels holds one per sample. It panics if there are fewer or more.
 func (r *Resolved) Violation(labels []int) (pair [2]int, found bool) {
 	if r == nil {
 		return pair, false

@@ -13,10 +13,16 @@ import (
 // Clamp returns g with the pair probabilities that the constraints fix: 1 of must-links and
 // of edges within a component, 0 of edges between samples that cannot be in one cluster.
 // Must-links that are no edges of g become edges. Without constraints it returns g itself.
-// The only error is the context's own.
+// The errors are those of Graph.Check and Resolved.Check, and the context's own.
 func (r *Resolved) Clamp(ctx context.Context, g *graph.Graph, threads int) (*graph.Graph, error) {
 	if r == nil {
 		return g, nil
+	}
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if err := r.Check(g.Samples()); err != nil {
+		return nil, err
 	}
 	links := make([]link, 0, len(r.must))
 	for _, p := range r.must {
@@ -56,11 +62,17 @@ const reach = 3
 //	          x product over exclusions of (1 - max over members a, b of r(i,a) r(j,b)),
 //
 // where a and b are among the 3 most probable neighbours of i and j, or i and j themselves,
-// and belong to different components. Without constraints it returns g itself. The only error
-// is the context's own.
+// and belong to different components. Without constraints it returns g itself. The errors
+// are those of Clamp.
 func (r *Resolved) Propagate(ctx context.Context, g *graph.Graph, threads int) (*graph.Graph, error) {
 	if r == nil {
 		return g, nil
+	}
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if err := r.Check(g.Samples()); err != nil {
+		return nil, err
 	}
 	near, err := nearest(ctx, g, threads)
 	if err != nil {

@@ -9,7 +9,7 @@ type Pairs struct {
 	size       []int32             // of the component, by its lowest sample
 }
 
-// Pairs prepares the answers.
+// Pairs prepares the answers. It panics if Check refuses r.
 func (r *Resolved) Pairs() *Pairs {
 	if r == nil {
 		return &Pairs{}
@@ -22,7 +22,8 @@ func (r *Resolved) Pairs() *Pairs {
 }
 
 // Of returns MustLink where two samples must be in one cluster, CannotLink where they
-// cannot be, for whichever reason, and "" where no constraint holds between them.
+// cannot be, for whichever reason, and "" where no constraint holds between them. It panics if
+// a or b is out of range.
 func (p *Pairs) Of(a, b int) Kind {
 	switch {
 	case p.resolved == nil:
@@ -35,7 +36,8 @@ func (p *Pairs) Of(a, b int) Kind {
 	return ""
 }
 
-// Bound reports whether a constraint holds between sample i and any other.
+// Bound reports whether a constraint holds between sample i and any other. It panics if i is out
+// of range.
 func (p *Pairs) Bound(i int) bool {
 	return p.resolved != nil && (p.size[p.resolved.Component[i]] > 1 || len(p.exclusions.Of(i)) > 0)
 }

@@ -5,10 +5,13 @@
 package graph
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/pair"
@@ -35,14 +38,15 @@ func (g *Graph) Samples() int { return max(0, len(g.Offsets)-1) }
 // Edges returns the number of undirected edges.
 func (g *Graph) Edges() int { return len(g.Index) / 2 }
 
-// Of returns the neighbours of sample i and the weights of the edges to them.
+// Of returns the neighbours of sample i and the weights of the edges to them. It panics if i
+// is out of range.
 func (g *Graph) Of(i int) (index []int32, weight []float32) {
 	lo, hi := g.Offsets[i], g.Offsets[i+1]
 	return g.Index[lo:hi], g.Weight[lo:hi]
 }
 
 // Between returns the weight of the edge between samples i and j, and whether
-// there is one.
+// there is one. It panics if i is out of range.
 func (g *Graph) Between(i, j int) (float32, bool) {
 	index, weight := g.Of(i)
 	at, ok := slices.BinarySearch(index, int32(j))
@@ -54,8 +58,15 @@ func (g *Graph) Between(i, j int) (float32, bool) {
 
 // FromPairs returns the graph whose edges are the pairs of set, weighted by
 // weight[t] for pair number t, or by 0 where weight is nil. The result does not depend
-// on threads; 0 stands for GOMAXPROCS. The only error is the context's own.
+// on threads; 0 stands for GOMAXPROCS. The errors are those of Set.Check, weights that are not
+// as many as the pairs, and the context's own.
 func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int) (*Graph, error) {
+	if err := set.Check(); err != nil {
+		return nil, err
+	}
+	if weight != nil && len(weight) != set.Len() {
+		return nil, fmt.Errorf("there are %d weights for %d pairs; give one for each, or none", len(weight), set.Len())
+	}
 	n := set.Samples()
 	g := &Graph{Offsets: make([]int, n+1)}
 	// Every thread goes through all pairs, for rows of its own.
@@ -114,9 +125,16 @@ func FromPairs(ctx context.Context, set *pair.Set, weight []float32, threads int
 // largest of its weights. A row need not be in any order, and must not list i itself.
 //
 // Each row is asked for several times, by several goroutines at once, and is not changed.
-// The result does not depend on threads; 0 stands for GOMAXPROCS. The only error is the
-// context's own.
+// The result does not depend on threads; 0 stands for GOMAXPROCS. It is an error if n is below
+// 0 or above the largest int32, if row is nil or lists i, a sample out of range or another
+// number of weights, or if ctx is done.
 func FromRows(ctx context.Context, n int, row func(i int) (index []int32, weight []float32), threads int) (*Graph, error) {
+	if n < 0 || n > math.MaxInt32 || row == nil {
+		return nil, fmt.Errorf("there is no row for each of %d samples; give a number from 0 to %d, and the rows", n, math.MaxInt32)
+	}
+	if err := checkRows(ctx, n, row, threads); err != nil {
+		return nil, err
+	}
 	// A key holds the higher end and, in reverse, the weight, so that sorted keys have the
 	// largest weight of an edge first. Every thread goes through all rows, for lower ends of
 	// its own.
@@ -174,10 +192,43 @@ func FromRows(ctx context.Context, n int, row func(i int) (index []int32, weight
 	return FromPairs(ctx, &pair.Set{Partners: upper}, weight, threads)
 }
 
+// checkRows reports a row that FromRows cannot take.
+func checkRows(ctx context.Context, n int, row func(i int) (index []int32, weight []float32), threads int) error {
+	var wrong atomic.Pointer[error]
+	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			index, weight := row(i)
+			if weight != nil && len(weight) != len(index) {
+				problem := fmt.Errorf("row %d has %d samples and %d weights; give as many, or no weights", i, len(index), len(weight))
+				wrong.CompareAndSwap(nil, &problem)
+				return
+			}
+			for _, j := range index {
+				if uint(j) >= uint(n) || int(j) == i {
+					problem := fmt.Errorf("row %d lists sample %d; list other samples, from 0 to %d", i, j, n-1)
+					wrong.CompareAndSwap(nil, &problem)
+					return
+				}
+			}
+		}
+	})
+	if problem := wrong.Load(); problem != nil {
+		return *problem
+	}
+	return err
+}
+
 // Join returns the graph with the edges of g and of other, which is over the same samples;
-// an edge of both gets the larger of its weights. The only error is the context's own.
+// an edge of both gets the larger of its weights. The errors are those of Check, another
+// number of samples, and the context's own.
 func (g *Graph) Join(ctx context.Context, other *Graph, threads int) (*Graph, error) {
+	if err := cmp.Or(g.Check(), other.Check()); err != nil {
+		return nil, err
+	}
 	n := g.Samples()
+	if other.Samples() != n {
+		return nil, fmt.Errorf("a graph of %d samples cannot be joined with one of %d; both must be over the same samples", n, other.Samples())
+	}
 	out := &Graph{Offsets: make([]int, n+1)}
 	// both calls do with the edges of sample i of either graph, by the number of the other end.
 	both := func(i int, do func(j int32, w float32)) {
@@ -221,9 +272,15 @@ func (g *Graph) Join(ctx context.Context, other *Graph, threads int) (*Graph, er
 	return out, nil
 }
 
-// Scatter returns the graph in which sample p[i] stands for sample i of g. The only error is
-// the context's own.
+// Scatter returns the graph in which sample p[i] stands for sample i of g. The errors are
+// those of Check and Permutation.Validate, another number of samples, and the context's own.
 func (g *Graph) Scatter(ctx context.Context, p sparse.Permutation, threads int) (*Graph, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if err := p.Check(g.Samples()); err != nil {
+		return nil, err
+	}
 	n, from := g.Samples(), p.Inverse()
 	out := &Graph{
 		Offsets: make([]int, n+1),
@@ -254,10 +311,18 @@ func (g *Graph) Scatter(ctx context.Context, p sparse.Permutation, threads int) 
 	return out, nil
 }
 
-// Validate reports the first thing in which g is not as Graph says.
-func (g *Graph) Validate() error {
-	n := g.Samples()
-	if len(g.Offsets) == 0 || g.Offsets[0] != 0 || g.Offsets[n] != len(g.Index) || len(g.Weight) != len(g.Index) {
+// Check reports the first thing that makes g impossible to walk along: lengths that do not
+// fit, and ends out of range. It is the cheap part of Validate, which the functions that take
+// a graph begin with.
+func (g *Graph) Check() error {
+	if g == nil {
+		return errors.New("there is no graph; pass one, if need be without edges")
+	}
+	n, starts, ends := g.Samples(), 0, 0
+	if len(g.Offsets) > 0 {
+		starts, ends = g.Offsets[0], g.Offsets[n]
+	}
+	if starts != 0 || ends != len(g.Index) || len(g.Weight) != len(g.Index) {
 		return fmt.Errorf("a graph of %d offsets, %d ends and %d weights cannot be", len(g.Offsets), len(g.Index), len(g.Weight))
 	}
 	for i := range n {
@@ -265,6 +330,23 @@ func (g *Graph) Validate() error {
 			return fmt.Errorf("the edges of sample %d are %d to %d of %d", i, lo, hi, len(g.Index))
 		}
 	}
+	for e, j := range g.Index {
+		if uint(j) >= uint(n) {
+			return fmt.Errorf("edge end %d leads to sample %d, which is out of range: there are %d", e, j, n)
+		}
+	}
+	return nil
+}
+
+// Validate reports the first thing in which g is not as Graph says.
+func (g *Graph) Validate() error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	if len(g.Offsets) == 0 {
+		return errors.New("a graph without offsets cannot be; give one more than there are samples")
+	}
+	n := g.Samples()
 	back := slices.Clone(g.Offsets)
 	for i := range n {
 		index, weight := g.Of(i)

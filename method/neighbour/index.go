@@ -3,6 +3,8 @@ package neighbour
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -37,7 +39,8 @@ type Found struct {
 	Order []int32
 }
 
-// Of returns the neighbours of row i, most alike first, and their similarities.
+// Of returns the neighbours of row i, most alike first, and their similarities. It panics if i is
+// out of range.
 func (f *Found) Of(i int) (index []int32, similarity []float32) {
 	lo, hi := f.Offsets[i], f.Offsets[i+1]
 	return f.Index[lo:hi], f.Similarity[lo:hi]
@@ -53,8 +56,11 @@ const minIndexed = 10_000
 //
 // It takes as much memory as the rows again, or less where they are projected. threads of 0
 // or less stands for all usable processors; the index is the same for any number. The only
-// errors are those of Settings.Resolve and the context's own.
+// errors are those of Settings.Resolve and Space.Check, and the context's own.
 func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int) (*Index, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	if err := settings.Resolve(); err != nil {
 		return nil, err
 	}
@@ -224,10 +230,19 @@ func (x *Index) newFound(rows int, has func(i int) bool) *Found {
 // Search finds the nearest samples of every row. Where a row is itself a sample of the space,
 // self gives that sample, which is not its own neighbour; -1 stands for none, and a nil self
 // for none at all. The neighbours of a row depend neither on threads nor on the other rows.
-// progress, if not nil, is called with the number of rows done. The only error is the
-// context's own.
+// progress, if not nil, is called with the number of rows done. The errors are those of
+// Queries.Check, queries of another space, a self that is not one per row, and the context's own.
 func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32, threads int, progress func(done int)) (*Found, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	if self != nil && len(self) != q.Samples {
+		return nil, fmt.Errorf("there are %d own samples for %d rows; give one for each, or none", len(self), q.Samples)
+	}
 	f := x.made
+	if !q.Of(f.space) {
+		return nil, errors.New("the rows were made for another space than the index; make them by the Queries of its space")
+	}
 	found := x.newFound(q.Samples, q.Has)
 	if f.k == 0 {
 		return found, ctx.Err()

@@ -25,6 +25,8 @@ package neighbour
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/similarity"
@@ -39,6 +41,34 @@ type Lists struct {
 	sparse.Rows[int32]
 	// Search tells how the lists were found.
 	Search Report
+}
+
+// Check returns the number of samples that lists are of. It is an error if there is no list, if
+// they are not all of the same samples, or if one names a sample that is not there.
+func Check(lists []*Lists) (samples int, err error) {
+	if len(lists) == 0 {
+		return 0, errors.New("there are no lists of neighbours; pass those of at least one view")
+	}
+	for m, l := range lists {
+		if l == nil {
+			return 0, fmt.Errorf("the lists of view %d (counted from 0) are nil; leave them out", m)
+		}
+		if err := l.Validate(); err != nil {
+			return 0, fmt.Errorf("the lists of view %d (counted from 0) cannot be: %w", m, err)
+		}
+		if m == 0 {
+			samples = l.Len()
+		}
+		if l.Len() != samples {
+			return 0, fmt.Errorf("view %d (counted from 0) has lists of %d samples where the first has %d; pass lists of the same samples", m, l.Len(), samples)
+		}
+		for _, j := range l.Values {
+			if uint(j) >= uint(samples) {
+				return 0, fmt.Errorf("the lists of view %d (counted from 0) name sample %d of %d", m, j, samples)
+			}
+		}
+	}
+	return samples, nil
 }
 
 // Emptied returns the lists as if no sample had the view.
@@ -122,8 +152,11 @@ type Report struct {
 // threads of 0 or less stands for all usable processors; the result is the same for any
 // number. progress, if not nil, is called now and then, one call at a time, with the share
 // of the work that is done, as a number of samples of Space.Count. The only errors are those
-// of Settings.Resolve and the context's own.
+// of Settings.Resolve and Space.Check, and the context's own.
 func Search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	if err := settings.Resolve(); err != nil {
 		return nil, err
 	}

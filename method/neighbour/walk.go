@@ -18,11 +18,15 @@ const (
 // to 256 samples: one, its first neighbours in every view, theirs, and so on. The next
 // search begins with a sample that the last one reached and did not list.
 //
-// There must be at least one of lists, all of the same samples; their order does not matter.
-// threads of 0 or less stands for all usable processors; the result is the same for any
-// number. The only error is the context's own.
+// The order of the lists does not matter. threads of 0 or less stands for all usable
+// processors; the result is the same for any number. The errors are those of Check and the
+// context's own.
 func Walk(ctx context.Context, lists []*Lists, threads int) (sparse.Permutation, error) {
-	n, width := lists[0].Len(), branching*len(lists)
+	n, err := Check(lists)
+	if err != nil {
+		return nil, err
+	}
+	width := branching * len(lists)
 	next, err := successors(ctx, lists, threads)
 	if err != nil {
 		return nil, err
@@ -81,9 +85,16 @@ func successors(ctx context.Context, lists []*Lists, threads int) ([]int32, erro
 }
 
 // Gather returns the lists in which sample i is sample p[i] of l. Equally similar
-// neighbours keep the order that they have in l. The only error is the context's own.
+// neighbours keep the order that they have in l. The errors are those of the function Check and
+// of Permutation.Check, and the context's own.
 func (l *Lists) Gather(ctx context.Context, p sparse.Permutation, threads int) (*Lists, error) {
-	n := len(p)
+	n, err := Check([]*Lists{l})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Check(n); err != nil {
+		return nil, err
+	}
 	number := make([]int32, n)
 	for i, from := range p {
 		number[from] = int32(i)
@@ -92,7 +103,7 @@ func (l *Lists) Gather(ctx context.Context, p sparse.Permutation, threads int) (
 	for i, from := range p {
 		out.Offsets[i+1] = out.Offsets[i] + l.Offsets[from+1] - l.Offsets[from]
 	}
-	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+	err = parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			to, from := out.Offsets[i], l.Offsets[p[i]]
 			for t := range out.Offsets[i+1] - to {

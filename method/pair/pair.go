@@ -8,6 +8,8 @@ package pair
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -30,18 +32,41 @@ func (s *Set) Samples() int { return s.Partners.Len() }
 // Len returns the number of pairs.
 func (s *Set) Len() int { return len(s.Partners.Values) }
 
-// Of returns the partners q > p of p, ascending.
+// Check reports the first thing that makes the pairs impossible to walk along: rows that do not
+// fit, and partners that are not above p or out of range.
+func (s *Set) Check() error {
+	if s == nil {
+		return errors.New("there are no pairs; pass a set, if need be an empty one")
+	}
+	if err := s.Partners.Validate(); err != nil {
+		return fmt.Errorf("the pairs cannot be: %w", err)
+	}
+	n := s.Samples()
+	for p := range n {
+		for _, q := range s.Of(p) {
+			if int(q) <= p || int(q) >= n {
+				return fmt.Errorf("sample %d has the partner %d; partners are above it, and below %d", p, q, n)
+			}
+		}
+	}
+	return nil
+}
+
+// Of returns the partners q > p of p, ascending. It panics if p is out of range.
 func (s *Set) Of(p int) []int32 { return s.Partners.Of(p) }
 
 // Union returns the pairs of samples of which one is a neighbour of the other in at least
-// one of the lists. There must be at least one list, and all must have the same samples.
-// threads of 0 or less stands for all usable processors; the result is the same for any
-// number. The only error is the context's own.
+// one of the lists. threads of 0 or less stands for all usable processors; the result is the
+// same for any number. It is an error if there is no list, if the lists are not all of the same
+// samples, or if ctx is done.
 func Union(ctx context.Context, lists []*neighbour.Lists, threads int) (*Set, error) {
-	n := lists[0].Len()
+	n, err := neighbour.Check(lists)
+	if err != nil {
+		return nil, err
+	}
 	// Every thread goes through all lists, and takes the pairs of its own range of p.
 	start := make([]int, n+1)
-	err := parallel.Ranges(ctx, threads, n, func(lo, hi int) {
+	err = parallel.Ranges(ctx, threads, n, func(lo, hi int) {
 		each(ctx, lists, n, func(p, _ int32) {
 			if int(p) >= lo && int(p) < hi {
 				start[p+1]++
@@ -94,7 +119,8 @@ func each(ctx context.Context, lists []*neighbour.Lists, n int, do func(p, q int
 	}
 }
 
-// Thin returns n of the pairs, evenly spaced, or the set itself where it has no more.
+// Thin returns n of the pairs, evenly spaced, or the set itself where it has no more. It panics if
+// n is below 0.
 func (s *Set) Thin(n int) *Set {
 	if s.Len() <= n {
 		return s
@@ -116,7 +142,8 @@ func (s *Set) Thin(n int) *Set {
 	return &Set{thin}
 }
 
-// Part returns the pairs (p, q) with p in [lo, hi). It shares its memory with s.
+// Part returns the pairs (p, q) with p in [lo, hi). It shares its memory with s. It panics if
+// lo or hi is out of range.
 func (s *Set) Part(lo, hi int) *Set {
 	offsets := s.Partners.Offsets
 	part := sparse.Rows[int32]{Offsets: make([]int, len(offsets)), Values: s.Partners.Values[offsets[lo]:offsets[hi]]}
@@ -128,9 +155,20 @@ func (s *Set) Part(lo, hi int) *Set {
 
 // Similarities returns the similarity of every pair in every view, by view and pair number,
 // NaN where one of the two samples lacks the view. progress, if not nil, is called now and
-// then, one call at a time, with the number of pairs done. The only error is the context's
-// own.
+// then, one call at a time, with the number of pairs done. The errors are those of Check,
+// spaces of other samples, and the context's own.
 func (s *Set) Similarities(ctx context.Context, spaces []*similarity.Space, threads int, progress func(done int)) ([][]float32, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	for m, space := range spaces {
+		if err := space.Check(); err != nil {
+			return nil, err
+		}
+		if space.Samples != s.Samples() {
+			return nil, fmt.Errorf("space %d has %d samples where the pairs are of %d; pass the spaces that the pairs were found in", m, space.Samples, s.Samples())
+		}
+	}
 	w := make([][]float32, len(spaces))
 	for m := range w {
 		w[m] = make([]float32, s.Len())

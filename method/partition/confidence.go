@@ -14,7 +14,15 @@ import "github.com/mvclust/mvclust/method/graph"
 // times the lead over the runner-up. It is 0 for a sample that is alone or is
 // drawn as much to another cluster, and close to 1 only for a sample with strong
 // links that all lead into its cluster.
-func Confidence(g *graph.Graph, labels []int) []float64 {
+//
+// The errors are those of Graph.Check, and labels that are not of the samples of g.
+func Confidence(g *graph.Graph, labels []int) ([]float64, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkLabels(labels, g.Samples()); err != nil {
+		return nil, err
+	}
 	clusters := 0
 	for _, l := range labels {
 		clusters = max(clusters, l+1)
@@ -29,7 +37,7 @@ func Confidence(g *graph.Graph, labels []int) []float64 {
 		out[i] = links.Standing(own).Confidence()
 		links.Clear()
 	}
-	return out
+	return out, nil
 }
 
 // Standing is what the confidence of a sample is made of.
@@ -42,7 +50,8 @@ type Standing struct {
 	Runner int
 }
 
-// Standing returns the standing of a sample with these links in the cluster own.
+// Standing returns the standing of a sample with these links in the cluster own. It panics if
+// own is out of range.
 func (l *Links) Standing(own int) Standing {
 	s := Standing{Own: l.to[own].weight}
 	if l.to[own].count > 0 {

@@ -46,7 +46,11 @@ func TestConfidenceFormula(t *testing.T) {
 				labels[i] = r.IntN(1 + n/4)
 			}
 			before := slices.Clone(labels)
-			for i, got := range Confidence(g, labels) {
+			all, err := Confidence(g, labels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range all {
 				if want := confidence(g, labels, i); !(math.Abs(got-want) <= 1e-12) {
 					t.Fatalf("%s: sample %d: %v, want %v", kind, i, got, want)
 				}
@@ -85,7 +89,11 @@ func TestConfidenceByHand(t *testing.T) {
 		0.375 * (0.375 - 0.25) / (0.375 + 0.25),
 		0,
 	}
-	for i, got := range Confidence(g, labels) {
+	all, err := Confidence(g, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range all {
 		if !(math.Abs(got-want[i]) <= 1e-15) {
 			t.Errorf("sample %d: %v, want %v", i, got, want[i])
 		}
@@ -96,20 +104,30 @@ func TestConfidenceByHand(t *testing.T) {
 // samples without any link.
 func TestConfidenceExtremes(t *testing.T) {
 	sure := build(t, 4, func(_, _ int) float64 { return 1 })
-	if got := Confidence(sure, []int{0, 0, 0, 0}); !slices.Equal(got, []float64{1, 1, 1, 1}) {
+	if got := confident(t, sure, []int{0, 0, 0, 0}); !slices.Equal(got, []float64{1, 1, 1, 1}) {
 		t.Errorf("certain links give %v", got)
 	}
-	if got := Confidence(sure, []int{0, 1, 2, 3}); !slices.Equal(got, make([]float64, 4)) {
+	if got := confident(t, sure, []int{0, 1, 2, 3}); !slices.Equal(got, make([]float64, 4)) {
 		t.Errorf("samples that are alone have %v", got)
 	}
-	if got := Confidence(sure, []int{0, 1, 0, 1}); got[0] != 0 {
+	if got := confident(t, sure, []int{0, 1, 0, 1}); got[0] != 0 {
 		t.Errorf("one certain link against two gives %v", got)
 	}
 	none := build(t, 3, func(_, _ int) float64 { return -1 })
-	if got := Confidence(none, []int{0, 0, 0}); !slices.Equal(got, make([]float64, 3)) {
+	if got := confident(t, none, []int{0, 0, 0}); !slices.Equal(got, make([]float64, 3)) {
 		t.Errorf("no links give %v", got)
 	}
-	if got := Confidence(build(t, 0, nil), nil); len(got) != 0 {
+	if got := confident(t, build(t, 0, nil), nil); len(got) != 0 {
 		t.Errorf("no samples give %v", got)
 	}
+}
+
+// confident is Confidence of what it can take.
+func confident(t *testing.T, g *graph.Graph, labels []int) []float64 {
+	t.Helper()
+	c, err := Confidence(g, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -9,6 +9,8 @@ package partition
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -70,6 +72,34 @@ func ResolutionParameter(field *float64) option.Parameter {
 	}
 }
 
+var errNoRandom = errors.New("there is no source of random numbers; pass one")
+
+// check resolves the settings and reports what no search can start from.
+func check(g *graph.Graph, resolution float64, constraints *constraint.Resolved, set *Settings) error {
+	if err := resolve(set, resolution); err != nil {
+		return err
+	}
+	if err := g.Check(); err != nil {
+		return err
+	}
+	return constraints.Check(g.Samples())
+}
+
+// checkLabels reports labels that are not one for each of the samples, or that no clusters of
+// theirs can have.
+func checkLabels(labels []int, samples int) error {
+	if len(labels) != samples {
+		return fmt.Errorf("there are %d labels for a graph of %d samples; give one per sample", len(labels), samples)
+	}
+	most := max(1<<20, 4*samples) // of which updates may have left some unused
+	for i, l := range labels {
+		if l < 0 || l >= most {
+			return fmt.Errorf("sample %d (counted from 0) has the label %d; number clusters from 0 to at most %d", i, l, most-1)
+		}
+	}
+	return nil
+}
+
 // resolve is Settings.Resolve, and checks the resolution.
 func resolve(s *Settings, resolution float64) error {
 	return option.Resolve(append(s.Parameters(), ResolutionParameter(&resolution)))
@@ -128,10 +158,15 @@ type Result struct {
 // the components meets them.
 //
 // progress, if not nil, is called after every sweep with their number so far. The errors are
-// those of Settings.Resolve, a resolution that is out of range, and the context's own.
+// those of Settings.Resolve, a resolution that is out of range, those of Graph.Check,
+// constraints on other samples, no source of random numbers, and the context's own. A graph
+// that Graph.Validate refuses, and Check does not, gives a partition that means nothing.
 func Find(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, random *rand.Rand, progress func(sweep int)) (*Result, error) {
-	if err := resolve(&set, resolution); err != nil {
+	if err := check(g, resolution, constraints, &set); err != nil {
 		return nil, err
+	}
+	if random == nil {
+		return nil, errNoRandom
 	}
 	f := &search{ctx: ctx, set: set, random: random, progress: progress}
 	samples, err := newNetwork(ctx, g, resolution, constraints, set)

@@ -2,6 +2,8 @@ package partition
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -14,10 +16,17 @@ import (
 // one; they must meet the constraints. At first, only the samples that touched marks may move,
 // and of the aggregates those with such samples, or that such samples have left; others follow
 // once what they have edges to has moved. If nothing is marked, nothing moves. The labels of the
-// result are numbered as those of Find. The errors are those of Find.
+// result are numbered as those of Find. The errors are those of Find, and labels or marks that
+// are not one per sample.
 func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
-	if err := resolve(&set, resolution); err != nil {
+	if err := check(g, resolution, constraints, &set); err != nil {
 		return nil, err
+	}
+	if random == nil {
+		return nil, errNoRandom
+	}
+	if n := g.Samples(); len(labels) != n || len(touched) != n {
+		return nil, fmt.Errorf("there are %d labels and %d marks for a graph of %d samples; give one of each per sample", len(labels), len(touched), n)
 	}
 	all, err := newNetwork(ctx, g, resolution, constraints, set)
 	if err != nil {
@@ -27,6 +36,9 @@ func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints
 	samples := singletons(base.nodes)
 	start, moving := make([]int32, base.count()), make([]bool, base.count())
 	for i, l := range compacted(labels) {
+		if int(l) >= base.count() {
+			return nil, errors.New("the labels are more than the must-links allow; pass labels that meet the constraints")
+		}
 		start[base.of[i]] = l
 		moving[base.of[i]] = moving[base.of[i]] || touched[i]
 	}

@@ -2,6 +2,9 @@ package partition
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -33,7 +36,7 @@ type aggregation struct {
 // NewSeries prepares g for resolutions up to finest, under constraints, which may be nil. The
 // errors are those of Find.
 func NewSeries(ctx context.Context, g *graph.Graph, finest float64, constraints *constraint.Resolved, set Settings) (*Series, error) {
-	if err := resolve(&set, finest); err != nil {
+	if err := check(g, finest, constraints, &set); err != nil {
 		return nil, err
 	}
 	samples, err := newNetwork(ctx, g, finest, constraints, set)
@@ -52,6 +55,9 @@ func NewSeries(ctx context.Context, g *graph.Graph, finest float64, constraints 
 // base returns the nodes of the finest partitions: must-link components, or, in larger graphs,
 // the clusters of the finest resolution.
 func (s *Series) base(ctx context.Context, random *rand.Rand) (*aggregation, error) {
+	if random == nil {
+		return nil, errNoRandom
+	}
 	if s.samples.count() <= smallGraph {
 		return s.samples, nil
 	}
@@ -102,8 +108,17 @@ const step = 5
 // them, the cluster of every sample, numbered from 0 in no particular order, the number of
 // clusters, and the conflict with the constraints, from 0 to 1: see conflict. random returns the
 // source of random numbers for a resolution; it is called with 0 first, for the nodes of larger
-// graphs. The only error is the context's own.
+// graphs. It is an error if a function is nil, if random returns nil, if a resolution is out of
+// range, or if ctx is done.
 func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int, conflict float64)) error {
+	if random == nil || do == nil {
+		return errors.New("there is no source of random numbers, or no function to call with partitions; pass both")
+	}
+	for _, resolution := range resolutions {
+		if !(resolution > 0 && resolution <= math.MaxFloat64) {
+			return fmt.Errorf("the resolution %v is not above 0 and finite", resolution)
+		}
+	}
 	base, err := s.base(ctx, random(0))
 	if err != nil {
 		return err
@@ -111,6 +126,9 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 	next := base
 	for r, resolution := range slices.Backward(resolutions) {
 		f := &search{ctx: ctx, set: s.set, random: random(resolution)}
+		if f.random == nil {
+			return errNoRandom
+		}
 		nodes := singletons(s.at(base.nodes, resolution))
 		if _, err := f.moveNodes(1, nodes); err != nil {
 			return err
@@ -132,8 +150,23 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 }
 
 // Refine moves samples and clusters from a partition on, as Find does from singletons
-// on. The only error is the context's own.
+// on. labels are as Each gives them. It is an error if they are not, if the resolution is out of
+// range, if random is nil, or if ctx is done.
 func (s *Series) Refine(ctx context.Context, resolution float64, labels []int32, random *rand.Rand) (*Result, error) {
+	if !(resolution > 0 && resolution <= math.MaxFloat64) {
+		return nil, fmt.Errorf("the resolution %v is not above 0 and finite", resolution)
+	}
+	if random == nil {
+		return nil, errNoRandom
+	}
+	if len(labels) != len(s.samples.of) {
+		return nil, fmt.Errorf("there are %d labels for a graph of %d samples; give one per sample", len(labels), len(s.samples.of))
+	}
+	for i, l := range labels {
+		if l < 0 || int(l) >= s.samples.count() {
+			return nil, fmt.Errorf("sample %d (counted from 0) has the label %d; number clusters from 0 to at most %d", i, l, s.samples.count()-1)
+		}
+	}
 	f := &search{ctx: ctx, set: s.set, random: random}
 	samples := singletons(s.at(s.samples.nodes, resolution))
 	samples.within += samples.rate * s.inner

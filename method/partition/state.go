@@ -28,6 +28,9 @@ type network struct {
 // newNetwork returns the edges between the samples of g.
 func newNetwork(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings) (*network, error) {
 	e := &network{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
+	if len(e.offsets) == 0 {
+		e.offsets = []int{0} // of no samples
+	}
 	if resolution > 0 {
 		e.degree = make([]float64, g.Samples())
 	}

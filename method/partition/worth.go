@@ -3,7 +3,6 @@ package partition
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -32,8 +31,15 @@ type Degrees struct {
 }
 
 // NewDegrees adds up the edges of g. labels holds the cluster of every sample, numbered
-// from 0. The only error is the context's own.
+// from 0. The errors are those of Graph.Check, labels that are not of the samples of g, and the
+// context's own.
 func NewDegrees(ctx context.Context, g *graph.Graph, labels []int, threads int) (*Degrees, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkLabels(labels, g.Samples()); err != nil {
+		return nil, err
+	}
 	d := &Degrees{Sample: make([]float64, len(labels))}
 	err := parallel.Blocks(ctx, threads, len(labels), 4096, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -89,12 +95,14 @@ type linkSums struct {
 }
 
 // NewLinks returns an empty sum for clusters numbered below the given number. Costs are
-// those of Find with the resolution and the Clip.
+// those of Find with the resolution and the Clip. It panics if clusters is below 0 or too large
+// for the memory.
 func NewLinks(clusters int, resolution, clip float64) *Links {
 	return &Links{to: make([]linkSums, clusters), costs: true, resolution: resolution, clip: clip}
 }
 
-// Add adds a link of probability p into a cluster.
+// Add adds a link of probability p into a cluster. It panics if the cluster is
+// out of range.
 func (l *Links) Add(cluster int, p float64) {
 	s := &l.to[cluster]
 	if s.count == 0 {
@@ -125,13 +133,16 @@ func (l *Links) Clear() {
 	l.Clusters, l.All = l.Clusters[:0], 0
 }
 
-// Count returns the number of links into a cluster.
+// Count returns the number of links into a cluster. It panics if the cluster is
+// out of range.
 func (l *Links) Count(cluster int) int { return l.to[cluster].count }
 
-// Weight returns the sum of the probabilities of the links into a cluster.
+// Weight returns the sum of the probabilities of the links into a cluster. It panics if the cluster is
+// out of range.
 func (l *Links) Weight(cluster int) float64 { return l.to[cluster].weight }
 
-// Cost returns what the links into a cluster add to the objective within it.
+// Cost returns what the links into a cluster add to the objective within it. It panics if the cluster is
+// out of range.
 func (l *Links) Cost(cluster int) float64 { return l.to[cluster].cost }
 
 // Next returns the cluster with the largest Weight but own, and the Weight: of equal ones
@@ -185,14 +196,6 @@ func NewWorth(ctx context.Context, g *graph.Graph, labels []int, resolution floa
 	if err := resolve(&set, resolution); err != nil {
 		return nil, err
 	}
-	if len(labels) != g.Samples() {
-		return nil, fmt.Errorf("there are %d labels for a graph of %d samples; give one per sample", len(labels), g.Samples())
-	}
-	for i, l := range labels {
-		if l < 0 {
-			return nil, fmt.Errorf("sample %d (counted from 0) has the label %d; number clusters from 0", i, l)
-		}
-	}
 	degrees, err := NewDegrees(ctx, g, labels, threads)
 	if err != nil {
 		return nil, err
@@ -211,7 +214,8 @@ func (w *Worth) Cost(p float64) float64 { return cost(p, w.resolution, w.clip) }
 // Links returns an empty sum of links for the clusters.
 func (w *Worth) Links() *Links { return NewLinks(len(w.Degrees.Cluster), w.resolution, w.clip) }
 
-// LinksOf makes l the sum of the links of sample i.
+// LinksOf makes l, which is of w.Links, the sum of the links of sample i. It panics if i is out
+// of range.
 func (w *Worth) LinksOf(l *Links, i int) {
 	l.Clear()
 	index, weight := w.g.Of(i)
@@ -228,7 +232,8 @@ func (w *Worth) against(degree, cluster float64) float64 {
 
 // Places returns what the clusters are worth to sample i, of which l has the links: its
 // own cluster first, whether or not it has links there, and then all others that it has
-// links to, by falling gain and, among equals, by number.
+// links to, by falling gain and, among equals, by number. It panics if i is out of range, or if
+// l is not of w.Links.
 func (w *Worth) Places(i int, l *Links) []Place {
 	own := w.labels[i]
 	places := []Place{w.place(i, own, l)}
@@ -258,7 +263,7 @@ func (w *Worth) place(i, cluster int, l *Links) Place {
 
 // Best returns the cluster that is worth most to a new sample with the links l, of equal
 // ones the lowest number, or -1 where the sample is better off alone. The links add to the
-// degrees of the samples that they lead to.
+// degrees of the samples that they lead to. It panics if l is not of w.Links.
 func (w *Worth) Best(l *Links) int {
 	best, least := -1, 0.0
 	for _, c := range l.Clusters {

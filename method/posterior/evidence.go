@@ -2,6 +2,7 @@ package posterior
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -14,14 +15,22 @@ import (
 //
 // similarities are those that Pairs was given. Only the pairs numbered first, first + every
 // and so on count. threads of 0 or less stands for all usable processors; the result is the
-// same for any number. The only error is the context's own.
+// same for any number. It is an error if there are not as many views as functions, if a view has
+// not one similarity per pair, if fused has not one probability per pair, if first is below 0 or
+// every below 1, or if ctx is done.
 func (e *Estimator) Evidence(ctx context.Context, similarities [][]float32, fused []float32, first, every, threads int) ([]float64, error) {
+	if err := e.check(similarities); err != nil {
+		return nil, err
+	}
+	if len(fused) != len(similarities[0]) || first < 0 || every < 1 {
+		return nil, fmt.Errorf("%d fused probabilities of %d pairs, each %d-th from %d on, cannot be; give one probability per pair, and count from 0 in steps of at least 1", len(fused), len(similarities[0]), every, first)
+	}
 	sums := make([]float64, len(similarities))
-	if len(similarities) == 0 || len(similarities[0]) <= first {
+	if len(fused) <= first {
 		return sums, ctx.Err()
 	}
 	const block = 4096
-	pairs := (len(similarities[0]) - first + every - 1) / every
+	pairs := (len(fused)-first-1)/every + 1
 	parts := make([][]float64, (pairs+block-1)/block)
 	err := parallel.Blocks(ctx, threads, pairs, block, func(_, lo, hi int) {
 		part := make([]float64, len(similarities))

@@ -16,7 +16,8 @@ func (f Fusion) Additive() bool {
 //	                               the first view that is present adds all of it
 //	log(x / (1 - x)) / sqrt(n)     under Pooled, of n views that are present
 //
-// It returns nil for a fusion that is not Additive, for which there is Deciding.
+// It returns nil for a fusion that is not Additive, for which there is Deciding. It panics under
+// Asymmetric if p has more than one entry per view.
 func (e *Estimator) LogOdds(p []float64) []float64 {
 	if !e.set.Fusion.Additive() {
 		return nil

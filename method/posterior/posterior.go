@@ -31,13 +31,23 @@ type Estimator struct {
 }
 
 // New returns an estimator that goes by these functions. Beside the errors of
-// Settings.Resolve, it is one where Asymmetric lacks base rates or completion lacks cross
+// Settings.Resolve and Functions.Validate, it is one where Asymmetric lacks base rates or completion lacks cross
 // functions.
 func New(functions *probability.Functions, set Settings) (*Estimator, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
+	if functions == nil {
+		return nil, errors.New("there are no probability functions; pass those that were learned")
+	}
 	views := len(functions.ByView)
+	used := probability.Functions{ByView: functions.ByView}
+	if set.Completion {
+		used.Cross = functions.Cross
+	}
+	if err := used.Validate(views); err != nil {
+		return nil, err
+	}
 	switch {
 	case set.Fusion == Asymmetric && len(functions.BaseRate) < views:
 		return nil, errors.New("the asymmetric fusion needs the base rate of every view; give them, or choose another fusion")
@@ -56,7 +66,7 @@ func New(functions *probability.Functions, set Settings) (*Estimator, error) {
 
 // Views writes to p, which has one entry per view, what each view says of a pair with the
 // given similarities: f(w), clipped. It is NaN where the similarity is NaN and nothing
-// completes it.
+// completes it. It panics if p is shorter, or if similarity is nil.
 func (e *Estimator) Views(p []float64, similarity func(m int) float32) {
 	for m, f := range e.functions {
 		p[m] = math.NaN()
@@ -92,7 +102,8 @@ func (e *Estimator) complete(p []float64, similarity func(m int) float32) {
 }
 
 // Fuse makes one probability of what the views say, by view, each in (0, 1). A NaN stands
-// for a view that says nothing. Fuse returns 0 where all are NaN.
+// for a view that says nothing. Fuse returns 0 where all are NaN. It panics under Asymmetric if
+// p has more than one entry per view.
 func (e *Estimator) Fuse(p []float64) float64 {
 	if !slices.ContainsFunc(p, func(x float64) bool { return x == x }) {
 		return 0
@@ -108,13 +119,8 @@ func (e *Estimator) clip(p float64) float64 { return min(max(p, e.set.Clip), 1-e
 // the number of pairs done. It is an error if there are not as many views as functions, if
 // a view has not one similarity per pair, or if ctx is done.
 func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads int, progress func(done int)) ([]float32, error) {
-	if len(similarities) == 0 || len(similarities) != len(e.functions) {
-		return nil, fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.functions))
-	}
-	for m, w := range similarities {
-		if len(w) != len(similarities[0]) {
-			return nil, fmt.Errorf("view %d has %d similarities where view 0 has %d; pass one per pair, NaN where the pair lacks the view", m, len(w), len(similarities[0]))
-		}
+	if err := e.check(similarities); err != nil {
+		return nil, err
 	}
 	out := make([]float32, len(similarities[0]))
 	tick := parallel.Counter(progress)
@@ -130,4 +136,17 @@ func (e *Estimator) Pairs(ctx context.Context, similarities [][]float32, threads
 		return nil, err
 	}
 	return out, nil
+}
+
+// check reports similarities that are not one per function and pair.
+func (e *Estimator) check(similarities [][]float32) error {
+	if len(similarities) == 0 || len(similarities) != len(e.functions) {
+		return fmt.Errorf("similarities of %d views where %d were learned; pass those of the same views", len(similarities), len(e.functions))
+	}
+	for m, w := range similarities {
+		if len(w) != len(similarities[0]) {
+			return fmt.Errorf("view %d has %d similarities where view 0 has %d; pass one per pair, NaN where the pair lacks the view", m, len(w), len(similarities[0]))
+		}
+	}
+	return nil
 }

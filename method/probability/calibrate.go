@@ -2,6 +2,7 @@ package probability
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mvclust/mvclust/method/sparse"
 )
@@ -25,6 +26,9 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 	}
 	if err := check(similarities); err != nil {
 		return nil, err
+	}
+	if same == nil {
+		return nil, errors.New("nothing says which pairs are of one class; pass a function")
 	}
 	taken := thin(similarities, set.Pairs)
 	n, all := len(taken[0]), len(similarities[0])

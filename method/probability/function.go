@@ -16,7 +16,8 @@ type Function struct {
 }
 
 // At returns the probability at similarity x: linear between the points, and the first or
-// last probability beyond them. It is NaN where x is NaN, and where there are no points.
+// last probability beyond them. It is NaN where x is NaN, and where there are no points. It
+// panics if there are fewer probabilities than similarities.
 func (f *Function) At(x float64) float64 {
 	return f.between(sort.SearchFloat64s(f.X, x), x)
 }
@@ -70,7 +71,7 @@ func (f *Function) Lookup() *Lookup {
 // step returns the step of x, which lies between the first and the last point.
 func (l *Lookup) step(x float64) int { return int((x - l.low) * l.scale) }
 
-// At returns what Function.At does.
+// At returns what Function.At does, and panics where that does.
 func (l *Lookup) At(x float64) float64 {
 	if l.first == nil || !(x > l.X[0] && x < l.X[len(l.X)-1]) {
 		return l.Function.At(x)

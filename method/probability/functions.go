@@ -1,6 +1,9 @@
 package probability
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Functions are the views' probability functions, as Learn and Calibrate return them.
 // Others may be made by hand: fusion needs ByView, MPC's asymmetric fusion also BaseRate,
@@ -30,6 +33,9 @@ type Functions struct {
 // do not rise strictly or whose probabilities leave [0, 1], and a BaseRate or a
 // Cross that is there and does not fit the views. Views are counted from 0.
 func (m *Functions) Validate(views int) error {
+	if m == nil {
+		return errors.New("there are no probability functions; give one per view")
+	}
 	if len(m.ByView) != views {
 		return fmt.Errorf("the model has %d functions for %d views; give one per view", len(m.ByView), views)
 	}

@@ -11,10 +11,13 @@ type Histogram struct {
 	Missing int `json:"missing"`
 }
 
-// NewHistogram counts a view's similarities in the given number of steps, at least one. NaN
-// counts as missing.
+// mostSteps bounds the steps of a histogram.
+const mostSteps = 1 << 16
+
+// NewHistogram counts a view's similarities in the given number of steps, at least one and at
+// most 65,536. NaN counts as missing.
 func NewHistogram(similarities []float32, steps int) Histogram {
-	h := Histogram{Count: make([]int, max(1, steps))}
+	h := Histogram{Count: make([]int, min(max(1, steps), mostSteps))}
 	found := 0
 	low, high := float32(0), float32(0)
 	for _, x := range similarities {
@@ -34,7 +37,7 @@ func NewHistogram(similarities []float32, steps int) Histogram {
 	}
 	for _, x := range similarities {
 		if x == x {
-			h.Count[min(int((float64(x)-h.Low)*scale), len(h.Count)-1)]++
+			h.Count[min(max(0, int((float64(x)-h.Low)*scale)), len(h.Count)-1)]++
 		}
 	}
 	return h

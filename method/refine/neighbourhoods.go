@@ -70,8 +70,11 @@ func NewNeighbourhoods(k int, index []int32, probability []float32) (*Neighbourh
 
 // Nearest finds every sample's k nearest neighbours in g, among equally probable ones
 // those of the lowest number. Edges of weight 0 lead to no neighbours. g is not changed. The
-// only error is the context's own.
+// errors are those of Graph.Check and the context's own.
 func Nearest(ctx context.Context, g *graph.Graph, k, threads int) (*Neighbourhoods, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
 	n := newNeighbourhoods(g, k)
 	err := parallel.Blocks(ctx, threads, g.Samples(), 256, func(_, lo, hi int) {
 		var r Row
@@ -123,7 +126,7 @@ func (n *Neighbourhoods) of(i int) (index []int32, weight []float32) {
 func (n *Neighbourhoods) Samples() int { return len(n.length) }
 
 // Of returns the neighbours of sample i, most probable first, and the probabilities.
-// Neither may be changed.
+// Neither may be changed. It panics if i is out of range.
 func (n *Neighbourhoods) Of(i int) (index []int32, probability []float32) {
 	index, probability = n.of(i)
 	return index[1:], probability[1:]
@@ -161,9 +164,12 @@ func (n *Neighbourhoods) first(k int) *Neighbourhoods {
 	return out
 }
 
-// Scatter returns the neighbourhoods in which sample p[i] stands for sample i of n. The only
-// error is the context's own.
+// Scatter returns the neighbourhoods in which sample p[i] stands for sample i of n. The errors
+// are those of Permutation.Check and the context's own.
 func (n *Neighbourhoods) Scatter(ctx context.Context, p sparse.Permutation, threads int) (*Neighbourhoods, error) {
+	if err := p.Check(n.Samples()); err != nil {
+		return nil, err
+	}
 	out := withRoom(len(p), n.room)
 	out.length, out.sum = sparse.Scatter(p, n.length), sparse.Scatter(p, n.sum)
 	err := parallel.Blocks(ctx, threads, len(p), 1024, func(_, lo, hi int) {

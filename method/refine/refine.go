@@ -72,8 +72,11 @@ func (s Settings) Steps() int {
 //
 // progress, if not nil, is called with the number of samples done, each counted once per
 // step. The result does not depend on threads; 0 stands for GOMAXPROCS. The errors are those
-// of Settings.Resolve, a k below 1, and the context's own.
+// of Settings.Resolve and Graph.Check, a k below 1, and the context's own.
 func Graph(ctx context.Context, g *graph.Graph, k int, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
+	if err := g.Check(); err != nil {
+		return nil, nil, err
+	}
 	if !set.WithoutPaths && !set.WithoutCoNeighbours {
 		g = &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
 	}
@@ -85,6 +88,9 @@ func Graph(ctx context.Context, g *graph.Graph, k int, set Settings, threads int
 // object of a run.
 func Consume(ctx context.Context, g *graph.Graph, k int, set Settings, threads int, progress func(done int)) (*graph.Graph, *Neighbourhoods, error) {
 	if err := set.Resolve(); err != nil {
+		return nil, nil, err
+	}
+	if err := g.Check(); err != nil {
 		return nil, nil, err
 	}
 	if k < 1 && !set.WithoutCoNeighbours {
@@ -136,8 +142,12 @@ func Consume(ctx context.Context, g *graph.Graph, k int, set Settings, threads i
 //	P(i,j) = max(P(i,j), max over h of P(i,h) P(h,j))
 //
 // All paths are taken in g itself, so the result does not depend on the order of the samples.
-// g is not changed. progress, if not nil, is called with the number of samples done.
+// g is not changed. progress, if not nil, is called with the number of samples done. The errors
+// are those of Graph.Check and the context's own.
 func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
 	ranked := &graph.Graph{Offsets: g.Offsets, Index: slices.Clone(g.Index), Weight: slices.Clone(g.Weight)}
 	if err := sortByWeight(ctx, ranked, threads); err != nil {
 		return nil, err
@@ -148,8 +158,9 @@ func Paths(ctx context.Context, g *graph.Graph, threads int, progress func(done 
 		r.largest(ranked, i, len(byWeight))
 		index, weight := out.Of(i)
 		for e, j := range byWeight {
-			at, _ := slices.BinarySearch(index, j)
-			weight[at] = r.best[e]
+			if at, found := slices.BinarySearch(index, j); found { // as in every valid graph
+				weight[at] = r.best[e]
+			}
 		}
 	})
 	if err != nil {

@@ -29,7 +29,8 @@ func NewRow(samples int) *Row { return &Row{samples: samples} }
 
 // Paths returns the probabilities after path propagation, Eq. pb_optpath, of a sample that
 // has the probabilities p with the samples of index. neighbours returns the neighbours of
-// these, in any order. The result is valid until the next call.
+// these, in any order. The result is valid until the next call. It panics if a sample is out of
+// range, or if there are fewer probabilities than samples.
 func (r *Row) Paths(index []int32, p []float32, neighbours func(h int) (index []int32, weight []float32)) []float32 {
 	r.begin(index, p, 0)
 	for e, h := range index {
@@ -134,7 +135,8 @@ func (r *Row) ranked(index []int32, weight []float32, k int) []rank.Key {
 }
 
 // Nearest appends to places the places in index of the k samples with the largest
-// probabilities p above 0, the largest first and, among equals, the lowest number.
+// probabilities p above 0, the largest first and, among equals, the lowest number. It panics if
+// a sample is out of range, or if there are fewer probabilities than samples.
 func (r *Row) Nearest(places, index []int32, p []float32, k int) []int32 {
 	r.begin(index, p, 0)
 	for _, key := range r.ranked(index, p, k) {
@@ -152,7 +154,8 @@ func (r *Row) Nearest(places, index []int32, p []float32, k int) []int32 {
 // its neighbours in index, and near has those of the other samples, k of each: the new sample
 // takes the place of the last of them where it is more probable. There is an edge wherever one
 // sample is a neighbour of the other. A sample beyond those of near keeps its probability. The
-// result is valid until the next call.
+// result is valid until the next call. It panics if a sample or a place is out of range, or if
+// there are fewer probabilities than samples.
 func (r *Row) CoNeighbours(index []int32, p []float32, nearest []int32, near *Neighbourhoods, k int) (to []int32, weight []float32) {
 	if r.member == nil {
 		r.member = make([]float32, r.samples)

@@ -108,9 +108,15 @@ type Result struct {
 // resolution, and chooses. seed decides the order of the moves. progress, if not nil,
 // is called with the number of partitions found, of Steps. The result does not depend on
 // threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
-// context's own.
+// context's own, and those of Graph.Check and Resolved.Check.
 func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolved, set Settings, seed uint64, threads int, progress func(done int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {
+		return nil, err
+	}
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if err := constraints.Check(g.Samples()); err != nil {
 		return nil, err
 	}
 	s := searcher{set, constraints, seed, set.plan(g.Samples())}

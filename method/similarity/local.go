@@ -2,7 +2,11 @@ package similarity
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 )
@@ -20,8 +24,16 @@ const Local = 10
 // scale of i is 1 / sqrt(r(i)). Localised distances are comparable between dense and sparse
 // regions, and between views.
 //
-// The space shares its rows with s. The only error is the context's own.
+// The space shares its rows with s. The errors are those of Space.Check, a nearest that is nil
+// or lists a sample that is not there, and the context's own.
 func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, threads int) (*Space, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if nearest == nil {
+		return nil, errors.New("there are no neighbours to take distances to; pass those of every sample")
+	}
+	var wrong atomic.Bool
 	mean := make([]float64, len(s.data)/s.Dims)
 	err := parallel.Blocks(ctx, threads, s.Count(), 64, func(_, lo, hi int) {
 		var near [Local]float32
@@ -29,6 +41,10 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 			i := s.Sample(r)
 			list := nearest(i)
 			list = list[:min(len(list), Local)]
+			if slices.ContainsFunc(list, func(j int32) bool { return uint(j) >= uint(s.Samples) }) {
+				wrong.Store(true)
+				continue
+			}
 			s.Similarities(near[:], i, list)
 			sum := 0.0
 			for _, x := range near[:len(list)] {
@@ -37,6 +53,9 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 			mean[s.slot[i]] = sum / float64(max(1, len(list)))
 		}
 	})
+	if wrong.Load() {
+		err = fmt.Errorf("a sample has a neighbour that is none of the %d samples", s.Samples)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +98,7 @@ func (s *Space) LocalScales() []float32 {
 
 // WithLocalScales returns the space that Localised would return had it found these scales,
 // by sample. Those of samples that lack the view are ignored. A scale of 0 stands for one
-// that is not known yet.
+// that is not known yet. It panics if there are fewer scales than samples.
 func (s *Space) WithLocalScales(scales []float32) *Space {
 	out := *s
 	out.scale = make([]float32, len(s.data)/s.Dims)

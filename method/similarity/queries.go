@@ -1,7 +1,9 @@
 package similarity
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,9 +25,12 @@ type Queries struct {
 // or with overwrite scales them where they are, and an all-zero row counts as missing.
 //
 // Rows of other dimensions than the space has, and values so large that differences leave
-// the range of 32-bit numbers, are a *view.InputError. The only other error is the
-// context's own.
+// the range of 32-bit numbers, are a *view.InputError. The only other errors are those of
+// Space.Check and View.Check, and the context's own.
 func (s *Space) Queries(ctx context.Context, v *view.View, overwrite bool, threads int) (*Queries, error) {
+	if err := cmp.Or(s.Check(), v.Check()); err != nil {
+		return nil, err
+	}
 	if v.Dims != s.Dims {
 		return nil, &view.InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("its rows have %d values where those of %s have %d", v.Dims, s.Name, s.Dims)}
 	}
@@ -46,7 +51,21 @@ func (s *Space) Queries(ctx context.Context, v *view.View, overwrite bool, threa
 	return &Queries{v.Samples, s, rows.data, slot}, nil
 }
 
-// Has reports whether row i is present.
+// Check reports why q cannot be compared: it is nil, or was not made by Space.Queries.
+func (q *Queries) Check() error {
+	if q == nil || q.space == nil || len(q.slot) != q.Samples {
+		return errors.New("there are no rows to compare; make them by Space.Queries, and leave its fields alone")
+	}
+	return nil
+}
+
+// Of reports whether the rows can be compared with the samples of s: they were made for it, or
+// for a space with the same rows.
+func (q *Queries) Of(s *Space) bool {
+	return q.space == s || q.space != nil && s != nil && q.space.Samples == s.Samples && q.space.Dims == s.Dims && q.space.metric == s.metric
+}
+
+// Has reports whether row i is present. It panics if i is out of range.
 func (q *Queries) Has(i int) bool { return q.slot[i] >= 0 }
 
 // Rows returns the rows as they lie in memory, which must not be changed: row index[r] of
@@ -62,7 +81,8 @@ func (q *Queries) Rows() (data []float32, index []int32) {
 
 // Similarities sets dst[t] to how alike row i and sample others[t] of the space are, for
 // every t, and to NaN where one of the two lacks the view. They are not localised. A row
-// that equals that of a sample has the sample's similarities.
+// that equals that of a sample has the sample's similarities. It panics if i or a sample is out
+// of range, or if dst is shorter than others.
 func (q *Queries) Similarities(dst []float32, i int, others []int32) {
 	s := q.space
 	dst = dst[:len(others)]
@@ -91,7 +111,8 @@ func (s *Space) LocalScale(nearest []float32) float32 {
 }
 
 // Localise turns the similarities of one row with others into localised ones, given the
-// row's local scale. It leaves them as they are where the space is not localised.
+// row's local scale. It leaves them as they are where the space is not localised. It panics if
+// a sample is out of range, or if there are fewer similarities than samples.
 func (s *Space) Localise(similarities []float32, scale float32, others []int32) {
 	if s.scale == nil {
 		return

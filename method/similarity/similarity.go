@@ -10,6 +10,7 @@ package similarity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,7 +56,8 @@ type Space struct {
 // nothing about which samples belong together and is a *view.InputError, as are
 // a view that fewer than two samples have and values so large or so small that
 // their differences leave the range of 32-bit numbers when squared or cubed. The
-// only other errors are an unknown metric and the context's own.
+// only other errors are those of View.Check and Permutation.Check, an unknown metric, a kernel
+// that kernel.Check refuses, and the context's own.
 func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Permutation, overwrite bool, threads int) (*Space, error) {
 	s, largest, err := unchecked(ctx, v, metric, order, overwrite, threads)
 	if err != nil {
@@ -69,9 +71,9 @@ func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Per
 	case s.Count() < 2:
 		problem = fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)
 	case metric == Cosine && s.constant():
-		problem = "the view is constant: every sample's row has the same direction, so it cannot tell samples apart; drop this view, or choose the l1, l2 or l3 metric if the rows differ in length"
+		problem = "the view is constant: every sample's row has the same direction, so it cannot tell samples apart; drop this view, or choose the l1, l2 or l3 metric if the rows differ in length; " + tooClose
 	case s.constant():
-		problem = "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view"
+		problem = "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view; " + tooClose
 	}
 	if problem != "" {
 		return nil, &view.InputError{View: v.Name, Row: row, Problem: problem}
@@ -79,9 +81,12 @@ func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Per
 	return s, nil
 }
 
+// tooClose says why rows may be equal that were not before they became float32.
+const tooClose = "if its values differ by less than float32 can hold, about 7 digits, subtract an offset from them first"
+
 // Part is NewSpace for some rows of a view that NewSpace has accepted as a whole. These may
 // be all alike, or a single one. It keeps their numbering, and under Cosine it scales them
-// in v.Data itself.
+// in v.Data itself. The errors are those of View.Check, an unknown metric and the context's own.
 func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space, error) {
 	s, _, err := unchecked(ctx, v, metric, nil, true, threads)
 	return s, err
@@ -92,6 +97,17 @@ func Part(ctx context.Context, v *view.View, metric Metric, threads int) (*Space
 func unchecked(ctx context.Context, v *view.View, metric Metric, order sparse.Permutation, overwrite bool, threads int) (s *Space, largest float64, err error) {
 	if _, err := metric.MarshalText(); err != nil {
 		return nil, 0, err
+	}
+	if err := kernel.Check(); err != nil {
+		return nil, 0, err
+	}
+	if err := v.Check(); err != nil {
+		return nil, 0, err
+	}
+	if order != nil {
+		if err := order.Check(v.Samples); err != nil {
+			return nil, 0, err
+		}
 	}
 	s = &Space{
 		Name: v.Name, Samples: v.Samples, Dims: v.Dims, FirstZero: -1,
@@ -210,7 +226,8 @@ func (s *Space) number(slot []int32, order sparse.Permutation) {
 	}
 }
 
-// Gather returns the space in which sample i is sample p[i] of s. It shares the rows of s.
+// Gather returns the space in which sample i is sample p[i] of s. It shares the rows of s, and
+// panics if p does not list every sample once.
 func (s *Space) Gather(p sparse.Permutation) *Space {
 	out := *s
 	out.number(s.slot, p)
@@ -228,7 +245,7 @@ func (s *Space) Emptied() *Space {
 }
 
 // Only returns the space as if no sample but those listed had the view. They must have it and
-// ascend. It shares the rows of s.
+// ascend. It shares the rows of s, and panics if a sample is out of range.
 func (s *Space) Only(samples []int32) *Space {
 	out := s.Emptied()
 	for _, i := range samples {
@@ -272,21 +289,30 @@ func (s *Space) constant() bool {
 	return true
 }
 
+// Check reports why nothing can be compared in s: it is nil, or was not made by NewSpace or a
+// method of Space.
+func (s *Space) Check() error {
+	if s == nil || s.kernel == nil || len(s.slot) != s.Samples || s.Dims < 1 {
+		return errors.New("there is no space to compare samples in; make one by NewSpace, and leave its fields alone")
+	}
+	return nil
+}
+
 // Metric returns the similarity measure.
 func (s *Space) Metric() Metric { return s.metric }
 
 // Count returns the number of samples that have the view.
 func (s *Space) Count() int { return len(s.sample) }
 
-// Has reports whether sample i has the view.
+// Has reports whether sample i has the view. It panics if i is out of range.
 func (s *Space) Has(i int) bool { return s.slot[i] >= 0 }
 
-// Sample returns the r-th of the samples that have the view, in ascending order; r is in
-// [0, Count).
+// Sample returns the r-th of the samples that have the view, in ascending order. It panics if r
+// is not in [0, Count).
 func (s *Space) Sample(r int) int { return int(s.sample[r]) }
 
 // Row returns the row of the r-th sample that has the view, of unit length under
-// Cosine. It must not be changed.
+// Cosine. It must not be changed. It panics if r is not in [0, Count).
 func (s *Space) Row(r int) []float32 { return s.row(s.slot[s.sample[r]]) }
 
 // Rows returns the rows as they lie in memory, Dims values each, which must not be changed:
@@ -305,7 +331,7 @@ func (s *Space) row(slot int32) []float32 {
 }
 
 // Similarity returns how alike samples i and j are, or NaN where one of them
-// lacks the view.
+// lacks the view. It panics if i or j is out of range.
 func (s *Space) Similarity(i, j int) float32 {
 	var out [1]float32
 	s.Similarities(out[:], i, []int32{int32(j)})
@@ -313,7 +339,8 @@ func (s *Space) Similarity(i, j int) float32 {
 }
 
 // Similarities sets dst[t] to how alike samples i and others[t] are, for every t, and to NaN
-// where one of the two lacks the view. The values are those of Similarity.
+// where one of the two lacks the view. The values are those of Similarity. It panics if a sample
+// is out of range, or if dst is shorter than others.
 func (s *Space) Similarities(dst []float32, i int, others []int32) {
 	dst = dst[:len(others)]
 	if s.slot[i] < 0 {

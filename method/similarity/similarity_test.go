@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mvclust/mvclust/internal/enum"
@@ -451,6 +452,7 @@ func TestZeroRows(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	const drop = "so it cannot tell samples apart; drop this view"
+	const offset = "; if its values differ by less than float32 can hold, about 7 digits, subtract an offset from them first"
 	for _, c := range []struct {
 		name   string
 		metric similarity.Metric
@@ -458,9 +460,9 @@ func TestErrors(t *testing.T) {
 		row    int
 		want   string
 	}{
-		{"constant", similarity.L2, [][]float32{{1, 2}, nil, {1, 2}}, -1, "v: the view is constant: every sample has the same row, " + drop},
-		{"all zeros", similarity.L1, [][]float32{{0}, {0}}, -1, "v: the view is constant: every sample has the same row, " + drop},
-		{"one direction", similarity.Cosine, [][]float32{{1, 3}, {2, 6}, {4, 12}}, -1, "v: the view is constant: every sample's row has the same direction, " + drop + ", or choose the l1, l2 or l3 metric if the rows differ in length"},
+		{"constant", similarity.L2, [][]float32{{1, 2}, nil, {1, 2}}, -1, "v: the view is constant: every sample has the same row, " + drop + offset},
+		{"all zeros", similarity.L1, [][]float32{{0}, {0}}, -1, "v: the view is constant: every sample has the same row, " + drop + offset},
+		{"one direction", similarity.Cosine, [][]float32{{1, 3}, {2, 6}, {4, 12}}, -1, "v: the view is constant: every sample's row has the same direction, " + drop + ", or choose the l1, l2 or l3 metric if the rows differ in length" + offset},
 		{"no sample", similarity.L3, [][]float32{{float32(math.NaN())}}, -1, "v: only 0 of 1 samples have this view, and similarity needs two; drop the view"},
 		{"one sample", similarity.Cosine, [][]float32{{1}}, -1, "v: only 1 of 1 samples have this view, and similarity needs two; drop the view"},
 		{"one present", similarity.L1, [][]float32{nil, {1}, nil}, -1, "v: only 1 of 3 samples have this view, and similarity needs two; drop the view"},
@@ -593,5 +595,17 @@ func BenchmarkNewSpace(b *testing.B) {
 				newSpace(b, v, m, order)
 			}
 		})
+	}
+}
+
+// A kernel that does not exist is an error, not another kernel.
+func TestUnknownKernel(t *testing.T) {
+	t.Setenv("MVCLUST_KERNEL", "unheard-of")
+	v, err := view.FromRows("v", [][]float32{{1, 2}, {2, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := similarity.NewSpace(t.Context(), v, similarity.L2, nil, false, 1); err == nil || !strings.Contains(err.Error(), "MVCLUST_KERNEL") {
+		t.Errorf("the error is %v", err)
 	}
 }

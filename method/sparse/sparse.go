@@ -20,7 +20,8 @@ type Rows[T any] struct {
 // Len returns the number of rows.
 func (r *Rows[T]) Len() int { return max(0, len(r.Offsets)-1) }
 
-// Of returns row i, which shares its memory with r and has no room to grow.
+// Of returns row i, which shares its memory with r and has no room to grow. It
+// panics if i is out of range.
 func (r *Rows[T]) Of(i int) []T {
 	lo, hi := r.Offsets[i], r.Offsets[i+1]
 	return r.Values[lo:hi:hi]
@@ -35,9 +36,29 @@ func (r *Rows[T]) Append(row ...T) {
 	r.Offsets = append(r.Offsets, len(r.Values))
 }
 
+// Validate reports the first thing in which r is not as Rows says.
+func (r *Rows[T]) Validate() error {
+	if len(r.Offsets) == 0 {
+		if len(r.Values) > 0 {
+			return fmt.Errorf("%d values belong to no row", len(r.Values))
+		}
+		return nil
+	}
+	if r.Offsets[0] != 0 || r.Offsets[r.Len()] != len(r.Values) {
+		return fmt.Errorf("the rows reach from %d to %d of %d values", r.Offsets[0], r.Offsets[r.Len()], len(r.Values))
+	}
+	for i := range r.Len() {
+		if r.Offsets[i] > r.Offsets[i+1] {
+			return fmt.Errorf("row %d reaches from %d to %d", i, r.Offsets[i], r.Offsets[i+1])
+		}
+	}
+	return nil
+}
+
 // Collect returns n rows of the values that each passes to add. Within a row they keep the
 // order in which they were added. Collect calls each twice, once to count and once to fill,
-// so each must add the same values both times.
+// so each must add the same values both times. It panics if each does not, or adds to a row
+// that is out of range, or if n is below 0.
 func Collect[T any](n int, each func(add func(row int, value T))) Rows[T] {
 	offsets := make([]int, n+1)
 	each(func(row int, _ T) { offsets[row+1]++ })
@@ -59,7 +80,8 @@ func Cumulate(counts []int) (next []int) {
 	return append([]int(nil), counts[:max(0, len(counts)-1)]...)
 }
 
-// Spaced returns the number of the k-th of n items that are evenly spaced among all.
+// Spaced returns the number of the k-th of n items that are evenly spaced among all. It panics
+// if n is 0.
 func Spaced(k, n, all int) int {
 	return int(int64(k) * int64(all) / int64(n)) // the product may leave a 32-bit int
 }
@@ -85,7 +107,15 @@ func (p Permutation) Validate() error {
 	return nil
 }
 
-// Inverse returns q with q[p[i]] = i.
+// Check reports why p does not number so many samples: Validate, and its length.
+func (p Permutation) Check(samples int) error {
+	if len(p) != samples {
+		return fmt.Errorf("there are %d numbers for %d samples; list every number from 0 to %d once", len(p), samples, samples-1)
+	}
+	return p.Validate()
+}
+
+// Inverse returns q with q[p[i]] = i. It panics if p is not valid.
 func (p Permutation) Inverse() Permutation {
 	q := make(Permutation, len(p))
 	for i, j := range p {
@@ -94,7 +124,7 @@ func (p Permutation) Inverse() Permutation {
 	return q
 }
 
-// Gather returns the values with values[p[i]] in place i.
+// Gather returns the values with values[p[i]] in place i. It panics if p leads beyond values.
 func Gather[T any](p Permutation, values []T) []T {
 	out := make([]T, len(p))
 	for i, j := range p {
@@ -103,7 +133,8 @@ func Gather[T any](p Permutation, values []T) []T {
 	return out
 }
 
-// Scatter returns the values with values[i] in place p[i].
+// Scatter returns the values with values[i] in place p[i]. It panics if p is not valid, or if
+// there are fewer values.
 func Scatter[T any](p Permutation, values []T) []T {
 	out := make([]T, len(p))
 	for i, j := range p {

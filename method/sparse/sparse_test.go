@@ -67,8 +67,27 @@ func TestCollect(t *testing.T) {
 				t.Fatalf("row %d could grow into the next", i)
 			}
 		}
-		if o := got.Offsets; o[0] != 0 || !slices.IsSorted(o) || o[n] != len(got.Values) {
-			t.Fatalf("offsets %v for %d values", o, len(got.Values))
+		if err := got.Validate(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRowsValidate(t *testing.T) {
+	for _, c := range []struct {
+		rows  sparse.Rows[int]
+		valid bool
+	}{
+		{sparse.Rows[int]{}, true},
+		{sparse.Rows[int]{Values: []int{1}}, false},
+		{sparse.Rows[int]{Offsets: []int{0, 1}, Values: []int{1}}, true},
+		{sparse.Rows[int]{Offsets: []int{1, 1}, Values: []int{1}}, false},
+		{sparse.Rows[int]{Offsets: []int{0, 2}, Values: []int{1}}, false},
+		{sparse.Rows[int]{Offsets: []int{0, 2, 1}, Values: []int{1}}, false},
+		{sparse.Rows[int]{Offsets: []int{0, 0, 1}, Values: []int{1}}, true},
+	} {
+		if err := c.rows.Validate(); (err == nil) != c.valid {
+			t.Errorf("%+v: %v", c.rows, err)
 		}
 	}
 }

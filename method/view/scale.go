@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mvclust/mvclust/internal/enum"
@@ -63,9 +64,20 @@ type Scaler struct {
 }
 
 // Scaler returns s with the statistics of v, which must be valid. Sums over the samples run
-// in the given order; nil stands for that in which they are stored. The only error is the
-// context's own.
+// in the given order; nil stands for that in which they are stored. The errors are those of
+// View.Check and Permutation.Check, an unknown scale, and the context's own.
 func (v *View) Scaler(ctx context.Context, s Scale, order sparse.Permutation) (*Scaler, error) {
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := s.MarshalText(); err != nil {
+		return nil, err
+	}
+	if order != nil {
+		if err := order.Check(v.Samples); err != nil {
+			return nil, err
+		}
+	}
 	scaler := &Scaler{Scale: s}
 	if s == NoScale {
 		return scaler, nil
@@ -88,6 +100,9 @@ func (v *View) Scaled(ctx context.Context, s Scale, order sparse.Permutation, th
 
 // Validate reports why s cannot scale views of the given dimensions.
 func (s *Scaler) Validate(dims int) error {
+	if s == nil {
+		return errors.New("there is no scale; pass one")
+	}
 	if _, err := s.Scale.MarshalText(); err != nil {
 		return err
 	}
@@ -114,9 +129,15 @@ func (s *Scaler) Validate(dims int) error {
 }
 
 // Apply returns v with its features scaled: v itself under NoScale, else a copy, in which
-// the rows of samples that lack the view are 0. v must be valid and have the features of s.
-// The result does not depend on threads. The only error is the context's own.
+// the rows of samples that lack the view are 0. The result does not depend on threads. The
+// errors are those of View.Check and Scaler.Validate, and the context's own.
 func (s *Scaler) Apply(ctx context.Context, v *View, threads int) (*View, error) {
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.Validate(v.Dims); err != nil {
+		return nil, err
+	}
 	switch s.Scale {
 	case MinMax:
 		return v.mapped(ctx, v.Dims, threads, s.range01)

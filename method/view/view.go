@@ -139,15 +139,27 @@ func (v *View) checkSides() error {
 	return nil
 }
 
-// Validate reports, as an *InputError, the first thing that makes the view
-// unusable: sides that do not fit the data, or a value of a present row that is
-// not finite.
-func (v *View) Validate() error {
+// Check reports, as an *InputError, why no row of the view can be read: it is nil, or its sides
+// do not fit the data. It is the cheap part of Validate, and looks at no value.
+func (v *View) Check() error {
+	if v == nil {
+		return &InputError{Row: -1, Problem: "the view is nil; leave it out"}
+	}
 	if err := v.checkSides(); err != nil {
 		return err
 	}
 	if v.Present != nil && len(v.Present) != v.Samples {
 		return &InputError{v.Name, -1, fmt.Sprintf("%d presence marks for %d samples; give one per sample, or none", len(v.Present), v.Samples)}
+	}
+	return nil
+}
+
+// Validate reports, as an *InputError, the first thing that makes the view
+// unusable: sides that do not fit the data, or a value of a present row that is
+// not finite.
+func (v *View) Validate() error {
+	if err := v.Check(); err != nil {
+		return err
 	}
 	for i := range v.Samples {
 		if !v.Has(i) {
@@ -162,17 +174,22 @@ func (v *View) Validate() error {
 	return nil
 }
 
-// Row returns the values of sample i, which have no meaning where Has(i) is false.
+// Row returns the values of sample i, which have no meaning where Has(i) is false. It panics if
+// i is out of range.
 func (v *View) Row(i int) []float32 { return v.Data[i*v.Dims : (i+1)*v.Dims : (i+1)*v.Dims] }
 
-// Has reports whether sample i has the view.
+// Has reports whether sample i has the view. It panics if i is out of range and Present is not
+// nil.
 func (v *View) Has(i int) bool { return v.Present == nil || v.Present[i] }
 
 // Count returns the number of samples that have the view.
 func (v *View) Count() int {
+	if v.Present == nil {
+		return max(0, v.Samples)
+	}
 	n := 0
-	for i := range v.Samples {
-		if v.Has(i) {
+	for _, has := range v.Present {
+		if has {
 			n++
 		}
 	}

@@ -236,6 +236,9 @@ func (c *candidate) sides() (samples, dims int) {
 // scratch estimates how many bytes reading the values takes beside them, if that is known.
 func (c *candidate) scratch() (int64, error) {
 	if c.src.columns == nil {
+		if f, ok := c.src.File.(interface{ Scratch(i int) int64 }); ok {
+			return f.Scratch(c.index), nil
+		}
 		return 0, nil
 	}
 	n, err := c.src.columns.Scratch(c.index)

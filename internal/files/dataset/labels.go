@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
 )
 
@@ -120,7 +121,7 @@ func (s *source) vector(i int) ([]string, error) {
 	if info.Kind == array.Text {
 		return s.Text(i)
 	}
-	values, err := s.Int64(i)
+	values, err := s.whole(i)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +130,19 @@ func (s *source) vector(i int) ([]string, error) {
 		out[k] = strconv.FormatInt(v, 10)
 	}
 	return out, nil
+}
+
+// wholeBytes is about what a value takes that is read as a whole number and as text.
+const wholeBytes = 40
+
+// whole returns the whole numbers of array i. A sparse matrix of few bytes may stand for more
+// of them than can be held.
+func (s *source) whole(i int) ([]int64, error) {
+	info := s.Arrays()[i]
+	if hand := memory.AtHand(); int64(info.Len()) > hand.Bytes/wholeBytes {
+		return nil, fmt.Errorf("%s has the shape %v, which takes %d bytes of memory where there are %d, %s; name another array", cmp.Or(info.Name, "the array"), info.Shape, wholeBytes*int64(info.Len()), hand.Bytes, hand.By)
+	}
+	return s.Int64(i)
 }
 
 // column returns the place among the table's arrays of the column called name

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,9 @@ import (
 type Pictures struct {
 	ids    []string // of the samples; nil where they are numbered
 	folder string   // of the files, or of the table that names them
-	root   *os.Root // where the files are called as the samples are
+	root   *os.Root // no file outside it is read
 
-	library *library
+	library *library // of the table; nil where the files are called as the samples are
 	source  *source
 	row     []int // sample -> row of the table
 	paths   []string
@@ -37,21 +38,35 @@ const mostPicture = 64 << 20
 
 // OpenPictures opens arg. That is a folder of files named by the samples' ids, or by their
 // numbers where ids is nil; or FILE:COLUMN of a table that has for each sample the bytes
-// of a picture or the path of its file. The caller must close it.
-func OpenPictures(ctx context.Context, arg string, ids []string, samples int) (*Pictures, error) {
+// of a picture or the path of its file, relative to the table. The files that a table
+// names must be in the folder root, or where that is empty, in the table's folder, also
+// after symbolic links are followed. The caller must close the pictures.
+func OpenPictures(ctx context.Context, arg, root string, ids []string, samples int) (*Pictures, error) {
 	p := &Pictures{ids: ids, folder: arg}
 	if stat, err := os.Stat(arg); err == nil && stat.IsDir() {
-		if p.root, err = os.OpenRoot(arg); err != nil {
-			return nil, fmt.Errorf("%s cannot be read: %w; check that you may read it", arg, err)
+		if root != "" {
+			return nil, fmt.Errorf("%s is a folder of pictures, and --thumbs-root is for a table of paths; leave it out", arg)
 		}
-		return p, nil
+		return p, p.within(arg)
 	}
 	p.library = newLibrary(ctx)
-	if err := p.open(arg, samples); err != nil {
+	err := p.open(arg, samples)
+	if err == nil {
+		err = p.within(cmp.Or(root, p.folder))
+	}
+	if err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// within sets the root.
+func (p *Pictures) within(folder string) (err error) {
+	if p.root, err = os.OpenRoot(folder); err != nil {
+		return fmt.Errorf("%s cannot be read: %w; check that it is a folder that you may read", folder, plainCause(err))
+	}
+	return nil
 }
 
 // Table returns the path of the table; empty where there is none.
@@ -193,7 +208,7 @@ var errNoPicture = errors.New("there is none")
 
 // read returns the picture file of sample i.
 func (p *Pictures) read(i int) ([]byte, error) {
-	if p.root == nil {
+	if p.library != nil {
 		if p.row[i] < 0 {
 			return nil, errNoPicture
 		}
@@ -205,21 +220,10 @@ func (p *Pictures) read(i int) ([]byte, error) {
 	}
 	for _, kind := range pictureKinds {
 		path := filepath.FromSlash(name + kind)
-		stat, err := p.root.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && stat.IsDir() {
+		if stat, err := p.root.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && stat.IsDir() {
 			continue
 		}
-		if err == nil && !stat.Mode().IsRegular() { // opening it may wait for ever
-			return nil, fmt.Errorf("%s is no ordinary file", name+kind)
-		}
-		var file *os.File
-		if err == nil {
-			file, err = p.root.Open(path)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s cannot be read: %w", name+kind, plainCause(err))
-		}
-		return readWhole(file)
+		return p.readFile(name+kind, path)
 	}
 	return nil, fmt.Errorf("there is no %s.jpg, .jpeg, .png, .webp or .gif in %s", name, p.folder)
 }
@@ -237,34 +241,57 @@ func (p *Pictures) path(name string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.folder, path)
 	}
-	// Opening what is no ordinary file may wait for ever.
-	if stat, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
-	} else if !stat.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no ordinary file", name)
+	inside, ok := below(p.root.Name(), path)
+	if !ok {
+		return nil, fmt.Errorf("%s is outside the folder %s; name a folder that holds all pictures by --thumbs-root", name, p.root.Name())
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
-	}
-	return readWhole(file)
+	return p.readFile(name, inside)
 }
 
-// readWhole reads and closes a picture file.
-func readWhole(file *os.File) ([]byte, error) {
-	defer file.Close()
-	stat, err := file.Stat()
+// below returns path relative to folder, if it is in it by its words alone.
+func below(folder, path string) (string, bool) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", false
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", false
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		real = folder
+	}
+	for _, base := range []string{folder, real} {
+		if inside, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(inside) {
+			return inside, true
+		}
+	}
+	return "", false
+}
+
+// readFile reads a picture file, by its path in the root. It does not open what is no
+// ordinary file, as that may wait for ever, and reads no more bytes than the file is said
+// to have: some files of the system say that they have none, and wait for what comes.
+func (p *Pictures) readFile(name, path string) ([]byte, error) {
+	stat, err := p.root.Stat(path)
 	switch {
 	case err != nil:
-		return nil, plainCause(err)
+		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
 	case !stat.Mode().IsRegular():
-		return nil, errors.New("it is no ordinary file")
+		return nil, fmt.Errorf("%s is no ordinary file", name)
+	case stat.Size() == 0:
+		return nil, fmt.Errorf("%s is empty", name)
 	case stat.Size() > mostPicture:
-		return nil, fmt.Errorf("it has %d bytes, of which at most %d are read", stat.Size(), mostPicture)
+		return nil, fmt.Errorf("%s has %d bytes, of which at most %d are read", name, stat.Size(), mostPicture)
 	}
-	b, err := io.ReadAll(io.LimitReader(file, mostPicture))
+	file, err := p.root.Open(path)
 	if err != nil {
-		return nil, plainCause(err)
+		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
+	}
+	defer file.Close()
+	b := make([]byte, stat.Size())
+	if _, err := io.ReadFull(file, b); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
 	}
 	return b, nil
 }

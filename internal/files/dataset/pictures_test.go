@@ -18,7 +18,13 @@ const pngMark = "\x89PNG\r\n\x1a\n"
 // gather returns what Each says of samples, a file's bytes or an error.
 func gather(t *testing.T, arg string, ids []string, samples int, wanted ...int) map[int]string {
 	t.Helper()
-	p, err := OpenPictures(t.Context(), arg, ids, samples)
+	return gatherIn(t, arg, "", ids, samples, wanted...)
+}
+
+// gatherIn is gather with a root.
+func gatherIn(t *testing.T, arg, root string, ids []string, samples int, wanted ...int) map[int]string {
+	t.Helper()
+	p, err := OpenPictures(t.Context(), arg, root, ids, samples)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +97,40 @@ func TestPicturesByPath(t *testing.T) {
 	hold(t, gather(t, arg, []string{"y", "stranger", "w"}, 3, 0, 1, 2), map[int]string{0: "X", 1: "error: there is none", 2: "error: there is none"})
 }
 
+// A table can only name files in its own folder, or in the root.
+func TestPicturesStayInside(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in")
+	save(t, filepath.Join(dir, "out.png"), "secret")
+	save(t, filepath.Join(dir, "in", "p", "x.png"), "X")
+	for link, to := range map[string]string{"leak.png": filepath.Join("..", "out.png"), "up": "..", "fine.png": filepath.Join("p", "x.png")} {
+		if err := os.Symlink(to, filepath.Join(in, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	rows := []string{"../out.png", filepath.Join(dir, "out.png"), "p/../../out.png", "leak.png", "up/out.png", "fine.png", "p/../p/x.png", "../in/p/x.png", filepath.Join(in, "p", "x.png")}
+	save(t, filepath.Join(in, "t.csv"), strings.ReplaceAll("n,file\n0,"+strings.Join(rows, "\n0,")+"\n", "\\", "/"))
+	arg := filepath.Join(in, "t.csv") + ":file"
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	outside := "error: is outside the folder"
+	hold(t, gather(t, arg, nil, len(rows), all...), map[int]string{
+		0: outside, 1: outside, 2: outside, 3: "error: leak.png cannot be read", 4: "error: up/out.png cannot be read", 5: "X", 6: "X", 7: "X", 8: "X",
+	})
+	hold(t, gatherIn(t, arg, dir, nil, len(rows), all...), map[int]string{
+		0: "secret", 1: "secret", 2: "secret", 3: "secret", 4: "secret", 5: "X", 6: "X", 7: "X", 8: "X",
+	})
+	hold(t, gatherIn(t, arg, filepath.Join(in, "p"), nil, len(rows), 0, 5, 6, 8), map[int]string{0: outside, 5: outside, 6: "X", 8: "X"})
+	// The table's folder may itself be named by a link.
+	hold(t, gather(t, filepath.Join(in, "up", "in", "t.csv")+":file", nil, len(rows), 0, 6, 7), map[int]string{0: "error: ", 6: "X", 7: "X"})
+
+	if _, err := OpenPictures(t.Context(), arg, filepath.Join(dir, "none"), nil, len(rows)); err == nil || !strings.Contains(err.Error(), "none cannot be read") {
+		t.Errorf("a root that is not there: %v", err)
+	}
+	if _, err := OpenPictures(t.Context(), in, dir, nil, 3); err == nil || !strings.Contains(err.Error(), "leave it out") {
+		t.Errorf("a root for a folder: %v", err)
+	}
+}
+
 func TestPicturesInParquet(t *testing.T) {
 	type image struct {
 		Bytes []byte `parquet:"bytes,optional"`
@@ -161,11 +201,11 @@ func TestPicturesErrors(t *testing.T) {
 		"t.csv:file": "2 pictures for 3 samples",
 		"t.npy":      "is no table",
 	} {
-		if _, err := OpenPictures(t.Context(), filepath.Join(dir, arg), nil, 3); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := OpenPictures(t.Context(), filepath.Join(dir, arg), "", nil, 3); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", arg, err, want)
 		}
 	}
-	p, err := OpenPictures(t.Context(), filepath.Join(dir, "t.csv")+":file", nil, 2)
+	p, err := OpenPictures(t.Context(), filepath.Join(dir, "t.csv")+":file", "", nil, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (l *library) presence(arg string, found int, order []int) (*presence, error
 		return nil, fmt.Errorf("--index %s holds no columns of whole numbers, one per view; name what it holds by FILE:NAME", arg)
 	}
 	for _, i := range u.members {
-		values, err := s.Int64(i)
+		values, err := s.whole(i)
 		if err != nil {
 			return nil, s.fail(err)
 		}

@@ -209,13 +209,13 @@ func unreadable(err error) error {
 
 // list finds the format and the arrays of the file.
 func (s *source) list() error {
-	head := make([]byte, headBytes)
+	size := s.stat.Size()
+	head := make([]byte, min(headBytes, size)) // a file of the system may wait for more than its size
 	n, err := s.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return unreadable(err)
 	}
 	s.format = formatOf(head[:n], s.path)
-	size := s.stat.Size()
 	switch f := s.format; {
 	case f == nil:
 		return fmt.Errorf("is in no known format; give a %s file", Extensions())

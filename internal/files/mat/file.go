@@ -177,6 +177,22 @@ func (f *file) Turned(i int) ([]float32, error) {
 	return get(f, i, func(v *value) []float32 { return v.turned(f.infos[i]) })
 }
 
+// Scratch returns how many bytes Turned takes at most for array i beside the values, where
+// the file stores far fewer bytes than the values take.
+func (f *file) Scratch(i int) int64 {
+	v := f.values[i]
+	n := int64(product(v.dims))
+	switch {
+	case v.class != numbers:
+		return 0
+	case v.index != nil: // the values in the other order, and where each that is stored belongs
+		return 4*n + 8*int64(v.index.starts.n) + 16*int64(v.data.n)
+	case n > usualRatio*v.data.stored:
+		return 4*n + 4*n // in the other order, and a part of it while it grows
+	}
+	return 0
+}
+
 // Int64 returns the values of array i column after column.
 func (f *file) Int64(i int) ([]int64, error) {
 	return get(f, i, func(v *value) []int64 { return values(v, 0, toInt64) })

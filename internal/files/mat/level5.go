@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
 )
 
@@ -35,11 +36,12 @@ type level5 struct {
 	r      io.ReaderAt
 	big    bool
 	kept   int64 // bytes held in memory so far
+	hand   memory.Limit
 	census census
 }
 
 func readLevel5(r io.ReaderAt, size int64, big bool) (vars []variable) {
-	l := &level5{r: r, big: big}
+	l := &level5{r: r, big: big, hand: memory.AtHand()}
 	for at := int64(headerBytes); at < size; {
 		tag := make([]byte, min(8, size-at))
 		if _, err := r.ReadAt(tag, at); err != nil && err != io.EOF {
@@ -120,8 +122,8 @@ func (l *level5) variable(e element) variable {
 		return variable{h.name, &value{class: opaque}}
 	}
 	if size == int64(len(peek)) || !h.isArray() {
-		if l.kept += size; l.kept > maxInflated {
-			fail("takes the cells, structs and sparse matrices of the file beyond %d GiB; save them as matrices, or in several files", maxInflated>>30)
+		if l.kept += size; l.kept > min(maxInflated, l.hand.Bytes) {
+			fail("takes the cells, structs and sparse matrices of the file to %d bytes, beyond the %d that can be held (%s); save them as matrices, or in several files", l.kept, min(maxInflated, l.hand.Bytes), l.hand.By)
 		}
 		c.b = fill(r, peek, size, e.size)
 		finish(r)
