@@ -35,9 +35,9 @@ const (
 	// mostAllPixels and mostAllBytes bound all pictures that are decoded, and their files.
 	mostAllPixels = 2 << 30
 	mostAllBytes  = 1 << 30
-	// MostPictureMemory is the most that a picture takes by default, and
-	// LeastPictureMemory enough for a photo of four million pixels.
-	MostPictureMemory  = 512 << 20
+	// MostPictureMemory is the most bytes that a picture takes by default.
+	MostPictureMemory = 512 << 20
+	// LeastPictureMemory is enough for a photo of four million pixels.
 	LeastPictureMemory = 64 << 20
 )
 

@@ -13,7 +13,8 @@ func limits() []Limit {
 	list := []Limit{groupLimit(os.DirFS("/"))}
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err == nil {
-		list = append(list, rest(uint64(info.Totalram)*uint64(info.Unit), 0, "all of this machine's memory"))
+		total := uint64(info.Totalram) //nolint:unconvert // 32 bits on some processors
+		list = append(list, rest(total*uint64(info.Unit), 0, "all of this machine's memory"))
 	}
 	// The Go runtime has reserved addresses already, which count against ulimit -v.
 	addresses, data := used()
