@@ -186,7 +186,7 @@ func TestRunReasons(t *testing.T) {
 		{indexed, "easy.npz"},
 		{lab.Setup{File: "easy.npz", Views: []int{0, 2}}, "there is no view 2; the set has 2"},
 		{easy().Lacking(1), "has 2 views, and the case is about 1"},
-		{easy("neighbors=120"), "neighbors: 120 is not between 1 and 119"},
+		{easy("neighbors=120"), "Neighbours: 120 is not between 1 and 119"},
 		{easy("epochs=x"), `--param epochs: "x" cannot be used`},
 		{easy().By("magic"), `there is no method "magic"`},
 		{easy("neighbors=0").By(lab.TrueNeighbours), "neighbours are too few"},

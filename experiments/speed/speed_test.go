@@ -72,7 +72,9 @@ func TestAgreement(t *testing.T) {
 	if got := agreement(l, theirs.Bytes()); got != 0.5 {
 		t.Errorf("%v, want 0.5", got)
 	}
-	if got := shared(new(neighbour.Lists), func(int, func(int32)) {}); got != 1 {
+	none := new(neighbour.Lists)
+	none.Append()
+	if got := shared(none, func(int, func(int32)) {}); got != 1 {
 		t.Errorf("no neighbours: %v, want 1", got)
 	}
 }
