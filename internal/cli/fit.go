@@ -121,6 +121,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.thumbsRoot, "thumbs-root", "", "`DIR` that holds the pictures whose paths a table of --thumbs gives; none outside it is read (default the folder of the table)")
 	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
+	o.progressFlag(f)
 }
 
 // library returns the options of mvclust.Fit.

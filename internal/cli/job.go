@@ -19,6 +19,8 @@ type outputOptions struct {
 	output string // the folder; empty for a command that leaves no files
 	json   bool
 	quiet  bool
+	// progressJSON says that progress is reported as lines of JSON.
+	progressJSON bool
 	// csvSafe says that no id in a file of comma-separated rows is a formula.
 	csvSafe bool
 }
@@ -31,6 +33,11 @@ func (o *outputOptions) folderFlag(f *pflag.FlagSet, standard, files string) {
 // csvSafeFlag defines --csv-safe.
 func (o *outputOptions) csvSafeFlag(f *pflag.FlagSet) {
 	f.BoolVar(&o.csvSafe, "csv-safe", false, "write ' before ids that a spreadsheet would take for formulas, which begin with =, +, -, @, tab or a line break; --format csv alone")
+}
+
+// progressFlag defines --progress-json.
+func (o *outputOptions) progressFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.progressJSON, "progress-json", false, "report progress to standard error as lines of JSON, for other programs to show")
 }
 
 // notFormula returns an id with ' before it if a spreadsheet would take it for a formula.
@@ -61,7 +68,7 @@ func begin(ctx context.Context, out, stderr io.Writer, o outputOptions) (*job, e
 	now := time.Now()
 	j := &job{outputOptions: o, ctx: ctx, out: out, started: now, lapped: now}
 	if !o.quiet {
-		j.progress = newProgress(stderr)
+		j.progress = newProgress(stderr, o.progressJSON)
 		j.atEnd(j.progress.close)
 		j.atEnd(onAbandon(ctx, func() error { j.progress.close(); return nil }))
 	}

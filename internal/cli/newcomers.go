@@ -47,6 +47,7 @@ func (o *newcomerOptions) flags(f *pflag.FlagSet, table string) {
 	threadsFlag(f, &o.threads)
 	f.BoolVar(&o.json, "json", false, "print a report as JSON to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and the report where --json is given")
+	o.progressFlag(f)
 }
 
 // run parses the arguments and calls do.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -17,12 +18,14 @@ import (
 
 // progress reports the stages of a run on stderr. On a terminal it redraws one line ten
 // times a second; elsewhere it prints a line when a stage begins, when it ends, and every
-// half minute in between. The time left is that of the whole run where it can be
+// half minute in between. As JSON, it prints a progressReport as a line when a stage begins
+// and ends and ten times a second. The time left is that of the whole run where it can be
 // estimated, otherwise that of the stage. A nil *progress prints nothing.
 type progress struct {
 	mu     sync.Mutex
 	w      io.Writer
-	width  func() int // columns of the terminal; nil if w is not a terminal
+	json   bool
+	width  func() int // columns of the terminal; nil if w is not a terminal, and as JSON
 	colour bool
 	now    func() time.Time
 
@@ -37,6 +40,22 @@ type progress struct {
 	stop    chan struct{}
 	ending  sync.Once
 	stopped sync.WaitGroup
+}
+
+// progressReport says how far a run is, as a line of JSON.
+type progressReport struct {
+	Stage string  `json:"stage"`
+	Done  int     `json:"done"`
+	Total int     `json:"total"`
+	Unit  string  `json:"unit"`  // what done and total count
+	Share float64 `json:"share"` // of the whole run's work, from 0 to 1
+	// SecondsLeft of the whole run is absent where it cannot be estimated.
+	SecondsLeft *float64 `json:"seconds_left,omitempty"`
+}
+
+// progressNote is a note, as a line of JSON.
+type progressNote struct {
+	Note string `json:"note"`
 }
 
 // leastShare is the share of a run's work after which its duration is estimated.
@@ -66,12 +85,14 @@ func (e *estimate) left(now time.Time) (time.Duration, bool) {
 	return max(whole-elapsed, 0), true
 }
 
-// newProgress starts to report to w. The caller must close it.
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, now: time.Now, stop: make(chan struct{})}
+// newProgress starts to report to w, or with asJSON as lines of JSON. The caller must close it.
+func newProgress(w io.Writer, asJSON bool) *progress {
+	p := &progress{w: w, json: asJSON, now: time.Now, stop: make(chan struct{})}
 	p.colour = os.Getenv("NO_COLOR") == "" //nolint:misspell // the name that others have agreed on
 	every := 30 * time.Second
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+	if asJSON {
+		every = 100 * time.Millisecond
+	} else if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		every = 100 * time.Millisecond
 		p.width = func() int {
 			if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -104,6 +125,7 @@ func (p *progress) update(stage, unit string, done, total int, share float64) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.done, p.total, p.run.share = done, total, share
 	if stage != p.stage {
 		p.stage, p.unit, p.begun, p.running = stage, unit, p.now(), true
 		if share == 0 {
@@ -111,7 +133,6 @@ func (p *progress) update(stage, unit string, done, total int, share float64) {
 		}
 		p.line(stage)
 	}
-	p.done, p.total, p.run.share = done, total, share
 	if p.running && done >= total {
 		p.running = false
 		p.line(fmt.Sprintf("%s: done in %s", stage, short(p.now().Sub(p.begun))))
@@ -125,6 +146,10 @@ func (p *progress) note(sentence string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.json {
+		p.encode(progressNote{sentence})
+		return
+	}
 	p.clear()
 	say(p.w, "note: "+words.Printable(sentence)+"\n")
 }
@@ -157,10 +182,25 @@ func (p *progress) tick() {
 	p.draw()
 }
 
-// line prints a line if w is not a terminal.
+// line prints a line if w is not a terminal. As JSON, it is the report.
 func (p *progress) line(s string) {
-	if p.width == nil {
+	switch {
+	case p.json:
+		r := progressReport{Stage: p.stage, Done: p.done, Total: p.total, Unit: p.unit, Share: p.run.share}
+		if left, known := p.run.left(p.now()); known {
+			seconds := left.Seconds()
+			r.SecondsLeft = &seconds
+		}
+		p.encode(r)
+	case p.width == nil:
 		say(p.w, s+"\n")
+	}
+}
+
+// encode prints a line of JSON.
+func (p *progress) encode(report any) {
+	if line, err := json.Marshal(report); err == nil {
+		say(p.w, string(line)+"\n")
 	}
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -209,11 +211,39 @@ func TestProgressNil(t *testing.T) {
 // A buffer is no terminal, and the ticks end with close.
 func TestNewProgress(t *testing.T) {
 	var b bytes.Buffer
-	p := newProgress(&b)
+	p := newProgress(&b, false)
 	p.update("reading", "files", 0, 1, 0)
 	p.close()
 	if b.String() != "reading\n" {
 		t.Errorf("wrote %q", b.String())
+	}
+}
+
+// As JSON, the beginning and the end of a stage and every note are a line each.
+func TestProgressJSON(t *testing.T) {
+	var b bytes.Buffer
+	p := &progress{w: &b, json: true, now: time.Now, stop: make(chan struct{})}
+	p.update("reading \"files\"", "bytes", 0, 2, 0)
+	p.tick()
+	p.note("a view is\nleft out")
+	p.update("reading \"files\"", "bytes", 2, 2, 0.25)
+	p.close()
+	var got []map[string]any
+	for line := range strings.Lines(b.String()) {
+		var report map[string]any
+		if err := json.Unmarshal([]byte(line), &report); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if left, ok := report["seconds_left"].(float64); ok && left < 0 {
+			t.Errorf("%v seconds are left", left)
+		}
+		delete(report, "seconds_left")
+		got = append(got, report)
+	}
+	begun := map[string]any{"stage": "reading \"files\"", "done": 0.0, "total": 2.0, "unit": "bytes", "share": 0.0}
+	ended := map[string]any{"stage": "reading \"files\"", "done": 2.0, "total": 2.0, "unit": "bytes", "share": 0.25}
+	if want := []map[string]any{begun, begun, {"note": "a view is\nleft out"}, ended}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
