@@ -207,7 +207,7 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 	}
 	nearest := found.nearest
 	if nearest != nil {
-		if nearest, err = nearest.First(found.granularity.Neighbours).Scatter(r.ctx, order, r.plan.Threads); err != nil {
+		if nearest, err = nearest.First(found.mostNeighbours()).Scatter(r.ctx, order, r.plan.Threads); err != nil {
 			return nil, err
 		}
 	}
@@ -222,6 +222,8 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 		Granularity:    found.granularity,
 		Graph:          refined,
 		Neighbourhoods: nearest,
+		Levels:         newLevels(found.levels, order),
+		Level:          found.level,
 		Options:        r.plan.Options,
 	}
 	result.Sizes = make([]int, 1+slices.Max(result.Labels))

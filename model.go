@@ -33,13 +33,18 @@ type Model struct {
 	Functions *probability.Functions
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
-	// Neighbourhoods holds the K most probable neighbours of every sample. It is nil
-	// without co-neighbour propagation.
+	// Neighbourhoods holds the most probable neighbours of every sample: as many as the level
+	// of the most neighbours compares. Graph was made of the first K. It is nil without
+	// co-neighbour propagation.
 	Neighbourhoods *refine.Neighbourhoods
 	// Labels holds the cluster of every sample, numbered from 0, and Confidence its
 	// partition.Confidence, in [0, 1].
 	Labels     []int
 	Confidence []float64
+	// Levels holds the granularities that can become the current one, coarse to fine, and Level
+	// the place of that of Labels among them, or -1 where it is none of them.
+	Levels []Level
+	Level  int
 	// Retired is 0 if every number up to the largest label is in use. After an update that
 	// has dissolved clusters it is above all numbers that were ever in use.
 	Retired int
@@ -102,6 +107,8 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 		Neighbourhoods: r.Neighbourhoods,
 		Labels:         r.Labels,
 		Confidence:     r.Confidence,
+		Levels:         r.Levels,
+		Level:          r.Level,
 		Constraints:    r.Options.Constraints,
 		Settings: ModelSettings{
 			Neighbours: r.Granularity.Neighbours, Candidates: r.Options.Candidates, Resolution: r.Granularity.Resolution,
@@ -231,6 +238,9 @@ func (m *Model) validate() error {
 		}
 	}
 	if err := m.validateLabels(); err != nil {
+		return err
+	}
+	if err := m.validateLevels(); err != nil {
 		return err
 	}
 	if err := m.Graph.Validate(); err != nil {

@@ -40,6 +40,10 @@ type modelHeader struct {
 	Retired  int               `json:"retired,omitempty"` // above all numbers of clusters, where some are no more
 	Settings modelSettings     `json:"settings"`
 	Views    []modelViewHeader `json:"views"`
+	// The figures of the levels, and which is the current one; absent in files of models
+	// without levels.
+	Levels []Level `json:"levels,omitempty"`
+	Level  *int    `json:"level,omitempty"`
 	// What was learned: the base rates, and the cross functions where completion needs them.
 	BaseRate []float64                 `json:"base_rate,omitempty"`
 	Cross    [][]*probability.Function `json:"cross,omitempty"`
@@ -150,7 +154,10 @@ func (w *ModelWriter) Finish(m *Model) error {
 	}
 	h := modelHeader{
 		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings.encode(),
-		BaseRate: m.Functions.BaseRate, IDs: m.IDs,
+		BaseRate: m.Functions.BaseRate, IDs: m.IDs, Levels: m.Levels,
+	}
+	if len(m.Levels) > 0 {
+		h.Level = &m.Level
 	}
 	if m.Settings.Posterior.Completion {
 		h.Cross = m.Functions.Cross
@@ -189,6 +196,9 @@ func (w *ModelWriter) Finish(m *Model) error {
 	if err := w.neighbours(m.Neighbourhoods); err != nil {
 		return err
 	}
+	if err := w.levels(m.Levels, n); err != nil {
+		return err
+	}
 	if err := w.constraints(&m.Constraints); err != nil {
 		return err
 	}
@@ -223,8 +233,40 @@ func (w *ModelWriter) neighbours(near *refine.Neighbourhoods) error {
 	return w.npz.Add("neighbors/probability", []int{n, k}, probability)
 }
 
-// The members that hold constraints.
+// levels writes the labels of the levels, if there are any.
+func (w *ModelWriter) levels(levels []Level, samples int) error {
+	if len(levels) == 0 {
+		return nil
+	}
+	labels := make([]int32, 0, len(levels)*samples)
+	for at := range levels {
+		labels = append(labels, narrow[int32](levels[at].Labels)...)
+	}
+	return w.npz.Add(levelLabels, []int{len(levels), samples}, labels)
+}
+
+// readLevels reads what levels writes.
+func (m *Model) readLevels(f *modelMembers, h *modelHeader) error {
+	m.Level = -1
+	if len(h.Levels) == 0 {
+		return nil
+	}
+	if h.Level == nil {
+		return errors.New("it has levels, and does not say which is the current one")
+	}
+	m.Levels, m.Level = h.Levels, *h.Level
+	labels := integers[int](f, levelLabels, len(h.Levels), h.Samples)
+	for at := range m.Levels {
+		if f.err == nil {
+			m.Levels[at].Labels = labels[at*h.Samples : (at+1)*h.Samples : (at+1)*h.Samples]
+		}
+	}
+	return f.err
+}
+
+// The member that holds the labels of the levels, and those that hold constraints.
 const (
+	levelLabels = "levels/labels"
 	mustLinks   = "constraints/must_link"
 	cannotLinks = "constraints/cannot_link"
 	groups      = "constraints/distinct"
@@ -461,6 +503,9 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 		if err := m.readNeighbours(f, n); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.readLevels(f, h); err != nil {
+		return nil, err
 	}
 	if err := m.readConstraints(f); err != nil {
 		return nil, err

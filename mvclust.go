@@ -84,9 +84,14 @@ type Result struct {
 	Functions *probability.Functions
 	// Graph holds the refined pair probabilities.
 	Graph *graph.Graph
-	// Neighbourhoods holds the K most probable neighbours of every sample, which
-	// co-neighbour propagation compared; nil where it is left out.
+	// Neighbourhoods holds the most probable neighbours of every sample: as many as the level
+	// of the most neighbours compares. Co-neighbour propagation compared the first K. It is nil
+	// where that is left out.
 	Neighbourhoods *refine.Neighbourhoods
+	// Levels holds, under Auto, the granularities that the data support, coarse to fine; Level
+	// is the place among them of the one that Labels are of, or -1 where they are of none.
+	Levels []Level
+	Level  int
 	// Scalers holds, by view, what rows were scaled with, and LocalScales what their
 	// distances were multiplied by, as similarity.Space.LocalScales has it; nil where
 	// similarities are not localised.

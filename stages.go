@@ -298,6 +298,8 @@ type clustering struct {
 	refined     *graph.Graph
 	nearest     *refine.Neighbourhoods
 	partition   *partition.Result
+	levels      []selection.Level
+	level       int
 }
 
 // cluster refines the fused graph and finds the clusters in it.
@@ -314,7 +316,8 @@ func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved) (*clusteri
 	if err != nil {
 		return nil, err
 	}
-	return &clustering{Granularity{Neighbours: r.plan.Neighbours, Resolution: r.plan.Resolution}, refined, nearest, found}, nil
+	given := Granularity{Neighbours: r.plan.Neighbours, Resolution: r.plan.Resolution}
+	return &clustering{granularity: given, refined: refined, nearest: nearest, partition: found, level: -1}, nil
 }
 
 // choose refines and partitions with many numbers of neighbours and resolutions, and takes
@@ -330,7 +333,7 @@ func (r *run) choose(fused *graph.Graph, known *constraint.Resolved) (*clusterin
 	r.trace.Tried, r.trace.Chosen = found.Candidates, found.Best
 	best := &found.Candidates[found.Best]
 	chosen := Granularity{best.Neighbours, best.Resolution, r.plan.Neighbours == 0 && r.plan.Resolution == 0}
-	return &clustering{chosen, found.Graph, found.Neighbourhoods, found.Partition}, nil
+	return &clustering{chosen, found.Graph, found.Neighbourhoods, found.Partition, found.Levels, found.Level}, nil
 }
 
 // refine propagates the probabilities on the graph, and what is known of pairs.

@@ -44,6 +44,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
+	m = m.Current()
 	fused, err := posterior.New(m.Functions, m.Settings.Posterior)
 	if err != nil {
 		return nil, err

@@ -79,6 +79,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error)
 	if err != nil {
 		return nil, err
 	}
+	m = m.Current()
 	p := &Predictor{m: m, duplicates: newDuplicates(m), typicality: newTypicality(m)}
 	if p.linker, err = newLinker(ctx, m, spaces, threads); err != nil {
 		return nil, err

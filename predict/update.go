@@ -44,7 +44,7 @@ const updateStream = 4
 //
 // A cluster keeps its number if most of its samples that m has come from the cluster of
 // that number, and most of that cluster's samples are in it. Other clusters get numbers
-// that were never used. The result depends on neither threads nor time.
+// that were never used. The new model has no levels. The result depends on neither threads nor time.
 func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
 	if err := m.Validate(); err != nil {
 		return nil, nil, err
@@ -56,6 +56,7 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	if err := checkAdded(m, views, ids, count); err != nil {
 		return nil, nil, err
 	}
+	m = m.Current()
 	next, err := enlarged(m, views, ids, count)
 	if err != nil {
 		return nil, nil, err

@@ -291,6 +291,12 @@ func (p kinds) models(t *testing.T, g *good) {
 		})
 	}
 	nilOf[*mvclust.Model](p)
+	add(p, "a level", func() *mvclust.Level { return &g.result.Levels[0] })
+	add(p, "a level of other samples", func() *mvclust.Level { return &mvclust.Level{Labels: []int{0, 5, math.MaxInt}} })
+	add(p, "a level of labels below 0", func() *mvclust.Level { return &mvclust.Level{Labels: slices.Repeat([]int{-1}, samples)} })
+	nilOf[*mvclust.Level](p)
+	model(func(m *mvclust.Model) { m.Level = math.MaxInt })
+	model(func(m *mvclust.Model) { m.Levels = make([]mvclust.Level, 3) })
 	model(func(m *mvclust.Model) { *m = mvclust.Model{} })
 	model(func(m *mvclust.Model) { m.Views = nil })
 	model(func(m *mvclust.Model) { m.Views = make([]mvclust.ModelView, 2) })

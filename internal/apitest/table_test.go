@@ -59,6 +59,8 @@ var table = map[string]any{
 	"graph.Graph.Scatter":                (*graph.Graph).Scatter,
 	"graph.Graph.Validate":               (*graph.Graph).Validate,
 	"mvclust.Fit":                        mvclust.Fit,
+	"mvclust.Level.Within":               (*mvclust.Level).Within,
+	"mvclust.Model.Current":              (*mvclust.Model).Current,
 	"mvclust.Model.Clusters":             (*mvclust.Model).Clusters,
 	"mvclust.Model.ID":                   (*mvclust.Model).ID,
 	"mvclust.Model.Index":                (*mvclust.Model).Index,

@@ -58,6 +58,9 @@ These files are written to the output folder, each whole or not at all:
               its cluster and to the next best one. It is 0 for a sample that is
               alone. With --format parquet it is labels.parquet, with the same
               columns.
+  levels.csv  id,level0,level1,...: the labels at the other granularities that the
+              data support, coarse to fine; with --format parquet, levels.parquet.
+              It is not written with --preset paper.
   run.json    what was read, the settings, the probability functions, what every
               stage did and every choice that was made, with the scores where
               --truth is given.
@@ -169,10 +172,10 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 		return err
 	}
 	j.lap("read")
-	if err := j.reserve(o.format.labelsFile(), modelFile, runFile, pageName); err != nil {
+	if err := j.reserve(o.format.labelsFile(), o.format.levelsFile(), modelFile, runFile, pageName); err != nil {
 		return err
 	}
-	j.noteOld(o.format.other().labelsFile(), updateFile)
+	j.noteOld(o.format.other().labelsFile(), o.format.other().levelsFile(), updateFile)
 
 	result, err := j.fit(in.set, opt)
 	if err != nil {
@@ -187,6 +190,11 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 		return err
 	}
 	if err := j.stageLabels(o.format, in.set.IDs, result.Labels, result.Confidence); err != nil {
+		return err
+	}
+	if len(result.Levels) == 0 {
+		j.noteOld(o.format.levelsFile())
+	} else if err := j.stageLevels(o.format, in.set.IDs, result.Levels); err != nil {
 		return err
 	}
 	if err := j.stage(pageName, page.WriteHTML); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 )
 
@@ -27,6 +28,9 @@ func (t tableFormat) check() error {
 // labelsFile returns the name of the file of labels.
 func (t tableFormat) labelsFile() string { return "labels." + string(t) }
 
+// levelsFile returns the name of the file of the labels of all levels.
+func (t tableFormat) levelsFile() string { return "levels." + string(t) }
+
 // other returns the format that was not chosen.
 func (t tableFormat) other() tableFormat {
 	if t == "csv" {
@@ -42,5 +46,25 @@ func (j *job) stageLabels(format tableFormat, ids []string, labels []int, confid
 	}
 	return j.stageCSV(format.labelsFile(), []string{"id", "label", "confidence"}, len(labels), func(i int) []string {
 		return []string{idOf(ids, i), strconv.Itoa(labels[i]), share(confidence[i])}
+	})
+}
+
+// stageLevels stages levels.csv or levels.parquet.
+func (j *job) stageLevels(format tableFormat, ids []string, levels []mvclust.Level) error {
+	columns, header := make([][]int, len(levels)), []string{"id"}
+	for at := range levels {
+		columns[at] = levels[at].Labels
+		header = append(header, fmt.Sprint("level", at))
+	}
+	samples := len(columns[0])
+	if format == "parquet" {
+		return j.stage(format.levelsFile(), func(w io.Writer) error { return dataset.WriteLevels(w, ids, samples, columns) })
+	}
+	return j.stageCSV(format.levelsFile(), header, samples, func(i int) []string {
+		row := []string{idOf(ids, i)}
+		for _, labels := range columns {
+			row = append(row, strconv.Itoa(labels[i]))
+		}
+		return row
 	})
 }

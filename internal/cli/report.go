@@ -54,8 +54,12 @@ type runReport struct {
 	Pairs     int           `json:"pairs"`
 	Learning  learnReport   `json:"learning"`
 	Choice    *choiceReport `json:"choice,omitempty"`
-	Edges     int           `json:"edges"`
-	Partition partReport    `json:"partition"`
+	// Levels holds the granularities that the data support, coarse to fine, and Level says
+	// which of them is the result's.
+	Levels    []mvclust.Level `json:"levels,omitempty"`
+	Level     *int            `json:"level,omitempty"`
+	Edges     int             `json:"edges"`
+	Partition partReport      `json:"partition"`
 
 	Labels     string            `json:"labels"` // the file that they are in
 	Files      map[string]string `json:"files"`  // the SHA-256 of those written with this one
@@ -161,6 +165,9 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 		Choice: newChoiceReport(trace), Learning: newLearnReport(result.Functions),
 		Labels: o.format.labelsFile(), Clusters: len(result.Sizes), Sizes: result.Sizes[:min(mostSizes, len(result.Sizes))],
 		Notes: append([]string{}, set.Notes...),
+	}
+	if len(result.Levels) > 0 {
+		r.Levels, r.Level = result.Levels, &result.Level
 	}
 	if trace.Agreement != nil {
 		r.Agreement = trace.Agreement.Agreement
@@ -299,6 +306,7 @@ func (r *runReport) summary(folder string) string {
 	if r.Choice != nil {
 		b.WriteString(r.Choice.Why + "\n")
 	}
+	b.WriteString(levelsLine(r.Levels))
 	if r.Constraints != nil {
 		b.WriteString(r.Constraints.summary())
 	}

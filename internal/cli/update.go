@@ -78,7 +78,7 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 	if err := j.reserve(modelFile, o.format.labelsFile(), updateFile); err != nil {
 		return err
 	}
-	j.noteOld(o.format.other().labelsFile(), runFile, pageName)
+	j.noteOld(o.format.other().labelsFile(), o.format.levelsFile(), o.format.other().levelsFile(), runFile, pageName)
 	next, changes, err := predict.Update(ctx, n.model, n.views, n.set.IDs, int(o.threads), func(done int) {
 		j.progress.update("linking samples", "samples", done, n.samples(), 0)
 	})

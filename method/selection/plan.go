@@ -11,6 +11,7 @@ func (s Settings) Footprint(samples int, edges int64, threads int) int64 {
 	p, n := s.plan(samples), int64(samples)
 	largest := int64(p.neighbours[len(p.neighbours)-1])
 	bytes := 8*n*(max(largest, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)) // lists, labels
+	bytes += 8 * n * MostLevels
 	rows := min(parallel.Threads(threads), len(p.neighbours))
 	for _, k := range p.neighbours[len(p.neighbours)-rows:] {
 		ends := 2 * min(n*int64(k), edges)

@@ -101,6 +101,12 @@ type Result struct {
 	Neighbourhoods *refine.Neighbourhoods
 	// Partition is the chosen partition.
 	Partition *partition.Result
+	// Levels holds the granularities that the data support, coarse to fine, at most
+	// MostLevels. They differ by a factor of at least 1.7 in the number of clusters of at least
+	// 3 samples.
+	Levels []Level
+	// Level is the place of the chosen one among them.
+	Level int
 }
 
 // Search refines the fused graph g, which is not changed, with every number of
@@ -148,6 +154,10 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 			r.Best = c
 		}
 	}
+	levels, err := s.levels(ctx, near, r.Candidates, ladder(r.Candidates, r.Best), threads)
+	if err != nil {
+		return nil, err
+	}
 	best := &r.Candidates[r.Best]
 	if r.Graph, err = s.refined(ctx, near, best.Neighbours, threads); err != nil {
 		return nil, err
@@ -160,6 +170,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err != nil {
 		return nil, err
 	}
+	r.setLevels(levels)
 	return r, nil
 }
 

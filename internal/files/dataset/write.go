@@ -43,6 +43,16 @@ func WriteLabels(w io.Writer, ids []string, labels []int, confidence []float64) 
 	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence})
 }
 
+// WriteLevels writes a Parquet file with the column id and one for the labels of each level,
+// level0 and so on.
+func WriteLevels(w io.Writer, ids []string, samples int, levels [][]int) error {
+	columns := []parquet.Column{idColumn(ids, samples)}
+	for at, labels := range levels {
+		columns = append(columns, parquet.Column{Name: fmt.Sprint("level", at), Data: int64s(labels)})
+	}
+	return parquet.Write(w, columns...)
+}
+
 // WritePredictions writes the same columns, and after them next and typicality.
 func WritePredictions(w io.Writer, ids []string, labels []int, confidence []float64, next []int, typicality []float64) error {
 	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence},
