@@ -67,18 +67,36 @@ type experiment interface {
 
 // options are the flags of an experiment.
 type options struct {
-	data, output                  string
+	data                          []string
+	output                        string
 	quick, fresh, pageOnly, quiet bool
 	threads                       int
 	names                         []string
 	// name is that of the experiment, page the page that it writes by default; whole says that
-	// the page is not shared. timed says that times are what is measured, and processes that
-	// mvclust is run as a process of its own. command is how the page says that it was made.
-	name, page, command     string
-	whole, timed, processes bool
+	// the page is not shared. timed says that times are what is measured, processes that
+	// mvclust is run as a process of its own, and both that it is about both collections unless
+	// told otherwise. command is how the page says that it was made.
+	name, page, command           string
+	whole, timed, processes, both bool
 }
 
-const dataHelp = "folder `DIR` of the data sets, relative to experiments/ under go -C (default $MVCLUST_DATA, else ../../shared/datasets)"
+const (
+	dataHelp = "folder `DIR` of data sets, once or more, relative to experiments/ under go -C (default "
+	oneHelp  = "$MVCLUST_DATA, else ../../shared/datasets)"
+	bothHelp = "those of $MVCLUST_DATA and $MVCLUST_DATA2, else ../../shared/datasets and ../../shared/datasets2)"
+)
+
+// folders returns the folders that were given, or those that are meant where none was.
+func folders(given []string, both bool) []string {
+	if len(given) > 0 {
+		return given
+	}
+	list := []string{defaultData("MVCLUST_DATA", "datasets")}
+	if second := defaultData("MVCLUST_DATA2", "datasets2"); both && isFolder(second) {
+		list = append(list, second)
+	}
+	return list
+}
 
 func newCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
@@ -112,7 +130,7 @@ unless told otherwise, and leaves docs/ alone.`,
 		}
 		f := cmd.Flags()
 		f.SortFlags = false
-		f.StringVar(&o.data, "data", "", dataHelp)
+		f.StringArrayVar(&o.data, "data", nil, o.dataHelp())
 		f.StringVarP(&o.output, "output", "o", "", "`FILE` for the page, relative to experiments/; of a shared page all other sections stay as they are (default ../docs/"+o.page+")")
 		f.BoolVar(&o.quick, "quick", false, "run a small part once, to see that all works")
 		f.BoolVar(&o.fresh, "fresh", false, "run everything again")
@@ -146,11 +164,12 @@ func experiments(fast *speed.Experiment) []entry {
 of the paper, then every other .npz file of the folder, and .mat file of its folder
 mat. It takes some minutes. A NAME is that of a file without the extension, such as
 BUAA or mat/MSRC.`, &sets.Experiment{}},
-		{options{name: "auto", page: "results.md", timed: true}, "Measure the default mode, beside simple methods",
-			`auto clusters the .npz files of a folder by the default mode: complete, with half
-of the samples lacking one view, and with one more view of noise. Beside it are the
-paper's method, k-means and spectral clustering, which are told the true number of
-clusters, and modularity. It takes some minutes.`, &auto.Experiment{}},
+		{options{name: "auto", page: "results.md", timed: true, both: true}, "Measure the default mode, beside simple methods",
+			`auto clusters the .npz files of two folders by the default mode with five seeds:
+complete, with half of the samples lacking one view, and with one more view of noise;
+and it fits four fifths of every set and updates the model with the rest. Beside it are
+the paper's method, k-means, spectral clustering, Ward's and average linkage, which are
+told the true number of clusters, and Leiden. It takes an hour or two.`, &auto.Experiment{}},
 		{options{name: "ablation", page: "auto.md"}, "Take single decisions of the default mode back",
 			`ablation clusters the small .npz files of a folder by the default mode with one
 decision at a time taken back, complete and with half of the samples lacking one view.
@@ -169,7 +188,7 @@ measured in the same run. Let it run alone on the machine.`, fast},
 
 // newGoldenCommand is the command that compares results with those of before.
 func newGoldenCommand() *cobra.Command {
-	var folders []string
+	var data []string
 	var write bool
 	cmd := &cobra.Command{
 		Use:   "golden [flags]",
@@ -179,23 +198,25 @@ compares the SHA-256 of each labels.csv with testdata/golden.json. The exit stat
 where one differs. Results may differ between processors with and without AVX2.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(folders) == 0 {
-				folders = []string{defaultData("MVCLUST_DATA", "datasets")}
-				if second := defaultData("MVCLUST_DATA2", "datasets2"); isFolder(second) {
-					folders = append(folders, second)
-				}
-			}
 			l, done, err := newLab(cmd.Context(), true)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return golden.Compare(cmd.Context(), l, folders, filepath.Join("testdata", "golden.json"), write, cmd.OutOrStdout())
+			return golden.Compare(cmd.Context(), l, folders(data, true), filepath.Join("testdata", "golden.json"), write, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringArrayVar(&folders, "data", nil, "folder `DIR` of data sets, once or more, relative to experiments/ (default those of $MVCLUST_DATA and $MVCLUST_DATA2, else ../../shared/datasets and ../../shared/datasets2)")
+	cmd.Flags().StringArrayVar(&data, "data", nil, dataHelp+bothHelp)
 	cmd.Flags().BoolVar(&write, "write", false, "renew the digests")
 	return cmd
+}
+
+// dataHelp is the help of --data.
+func (o *options) dataHelp() string {
+	if o.both {
+		return dataHelp + bothHelp
+	}
+	return dataHelp + oneHelp
 }
 
 // paths returns the page and the records: of a part of an experiment, in a folder of their own.
@@ -222,9 +243,6 @@ func (o *options) run(ctx context.Context, e experiment, out, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	if o.data == "" {
-		o.data = defaultData("MVCLUST_DATA", "datasets")
-	}
 	if !o.whole {
 		if err := lab.WriteSection(page, o.name, "", true); err != nil {
 			return err
@@ -235,7 +253,7 @@ func (o *options) run(ctx context.Context, e experiment, out, stderr io.Writer) 
 		return err
 	}
 	defer done()
-	l.Folder, l.Quick, l.Timed, l.PageOnly = o.data, o.quick, o.timed, o.pageOnly
+	l.Folders, l.Quick, l.Timed, l.PageOnly = folders(o.data, o.both), o.quick, o.timed, o.pageOnly
 	l.Threads = o.threads
 	if !o.quiet {
 		l.Say = func(line string) { say(stderr, line) }

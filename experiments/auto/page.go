@@ -4,207 +4,202 @@ import (
 	_ "embed" // for the page's text
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mvclust/mvclust/experiments/lab"
 )
 
-// ten are the sets that the aims are about.
-var ten = []string{
-	"Handwritten", "100Leaves", "100Leaves_aligned", "BBCSport_tfidf", "BUAA",
-	"MSRC", "ORL", "CUB", "LandUse-21", "WebKB-course",
-}
-
-// Aims holds what was measured against what was aimed for.
-func (e *Experiment) aims() []lab.Aim {
-	one, two := lab.Decimals(1), lab.Decimals(2)
-	var whole, six []float64
-	counted := 0.0
-	for _, set := range ten {
-		x := e.find(set, complete, false)
-		whole = append(whole, e.mean(x, lab.Default, lab.ARI))
-		switch found := e.mean(x, lab.Default, lab.Large); {
-		case x == nil:
-			counted = math.NaN()
-		case found*2 >= e.classes(x) && found <= e.classes(x)*2:
-			counted++
-		}
-	}
-	for _, s := range []state{complete, halfMissing} {
-		for _, x := range []*subject{e.find("Handwritten", s, true), e.find("100Leaves", s, true), e.find("Handwritten", s, false)} {
-			six = append(six, e.mean(x, lab.Default, lab.ARI))
-		}
-	}
-	share, shareOf := e.extreme(complete, -1, func(x *subject) float64 {
-		if best := e.best(x); best > 0 { // an opponent that is no better than chance is none
-			return e.mean(x, lab.Default, lab.ARI) / best
-		}
-		return math.NaN()
-	})
-	fall, fallOf := e.extreme(noiseView, 1, e.fall)
-	var falls, ratios []float64
-	for _, x := range e.whole(noiseView) {
-		if f := e.fall(x); f == f {
-			falls = append(falls, f)
-		}
-	}
-	if falls != nil {
-		fallOf += "; the mean is " + points(average(falls))
-	}
-	for _, x := range e.whole(complete) {
-		ratios = append(ratios, e.timeRatio(x))
-	}
-	longest, longestOf := e.extreme(complete, 1, e.timeRatio)
-	return []lab.Aim{
-		{What: "mean ARI of the ten sets, complete", Bound: 68.5, Goal: 75, AtLeast: true, Measured: average(whole), Write: one},
-		{What: "mean ARI of the six cells", Bound: 77.7, Goal: 81.6, AtLeast: true, Measured: average(six), Write: one},
-		{What: "ARI over that of the best opponent, the least of all sets, complete", Bound: 0.5, AtLeast: true, Measured: share, Where: shareOf, Write: two},
-		{What: "fall of the ARI by a view of noise, points, the largest of all sets", Bound: 3, Measured: fall, Where: fallOf, Write: one},
-		{What: fmt.Sprintf("sets of the ten, complete, whose number of clusters of at least %d samples is within a factor of 2 of that of the classes", lab.LargeCluster),
-			Bound: 8, AtLeast: true, Measured: counted, Write: lab.Decimals(0)},
-		{What: "time over that of the paper's method, complete, median over the sets", Bound: 5, Measured: median(ratios), Write: two},
-		{What: "time over that of the paper's method, complete, the largest of all sets", Bound: 5, Measured: longest, Where: longestOf, Write: two},
-	}
-}
-
-// classes returns the number of classes of a set.
-func (e *Experiment) classes(x *subject) float64 {
-	return float64(e.of(x, lab.Default)[0].Scores.Classes)
-}
-
-// best returns the mean ARI of the opponent that has the highest, NaN where there is none.
-func (e *Experiment) best(x *subject) float64 {
-	best := math.NaN()
-	for _, m := range opponents {
-		if a := e.mean(x, m, lab.ARI); !(a <= best) && a == a {
-			best = a
-		}
-	}
-	return best
-}
-
-// extreme returns the largest figure of the sets with all views in a state, or with sign -1
-// the least, and of which set it is; NaN where there is none.
-func (e *Experiment) extreme(s state, sign float64, of func(*subject) float64) (found float64, where string) {
-	found = math.NaN()
-	for _, x := range e.whole(s) {
-		if f := of(x); f == f && !(sign*f <= sign*found) {
-			found, where = f, x.setup.Name()
-		}
-	}
-	return found, where
+// page is what the template can use.
+type page struct {
+	lab.Made
+	e      *Experiment
+	figure lab.Figure
 }
 
 //go:embed page.md.tmpl
 var text string
 
-// page is what the template can use.
-type page struct {
-	lab.Made
-	e *Experiment
-}
-
 // Page writes the section.
 func (e *Experiment) Page(_ *lab.Lab, made lab.Made) (string, []lab.Figure, error) {
-	s, err := lab.Render(text, &page{made, e})
-	return s, nil, err
+	p := &page{made, e, e.against()}
+	s, err := lab.Render(text, p)
+	if p.figure.Panels == nil {
+		return s, nil, err
+	}
+	return s, []lab.Figure{p.figure}, err
+}
+
+// against is the figure of the default mode against the best opponent that is told the number of
+// classes.
+func (e *Experiment) against() lab.Figure {
+	f := lab.Figure{Name: "against", Title: "The default mode against the best method told the number of classes", Tall: 560}
+	panel := lab.Panel{X: "ARI of the best of " + words(told) + ", told the number of classes", Y: "ARI of the default mode, told nothing, mean of the seeds", Diagonal: true}
+	for folder, name := range collections {
+		s := lab.Series{Name: "collection " + name}
+		for _, x := range e.whole(complete, folder) {
+			if best := e.best(x, told); best == best {
+				s.X, s.Y, s.Names = append(s.X, best), append(s.Y, e.mean(x, lab.ARI)), append(s.Names, x.title())
+			}
+		}
+		if s.Names != nil {
+			panel.Series = append(panel.Series, s)
+		}
+	}
+	if panel.Series != nil {
+		f.Panels = []lab.Panel{panel}
+	}
+	return f
+}
+
+// collections are the names of the folders, in order.
+var collections = []string{"one", "two"}
+
+func words(methods []lab.Method) string {
+	var list []string
+	for _, m := range methods {
+		list = append(list, string(m))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Figure shows the figure, where there is one.
+func (p *page) Figure() string {
+	if p.figure.Panels == nil {
+		return ""
+	}
+	return p.figure.Link("auto")
 }
 
 // Ten lists the sets that the aims are about.
 func (p *page) Ten() string { return lab.Text(strings.Join(ten, ", ")) }
 
-// MostSamples is the number of samples up to which there are opponents.
+// Seeds is the number of seeds, MostSamples the number of samples up to which there are opponents,
+// MostUpdated that up to which there is an update, NoiseDims the number of dimensions of the noise
+// and Large the size of the clusters that count.
+func (p *page) Seeds() int       { return seeds }
 func (p *page) MostSamples() int { return lab.MostSamples }
-
-// NoiseDims is the number of dimensions of the noise.
-func (p *page) NoiseDims() int { return noiseDims }
+func (p *page) MostUpdated() int { return mostUpdated }
+func (p *page) NoiseDims() int   { return noiseDims }
+func (p *page) Large() int       { return lab.LargeCluster }
 
 // AimTable is the table of what was aimed for.
 func (p *page) AimTable() string { return lab.AimTable(p.e.aims()) }
 
-// Table is the table of a state, or says that there is none. Its last row has the means.
+// column is a column of a table: the cell of a subject, and that of the mean of several.
+type column struct {
+	head string
+	of   func(x *subject) string
+	mean func(list []*subject) string
+}
+
+// number is a column of numbers with one decimal.
+func number(head string, of func(x *subject) float64) column {
+	return column{head, func(x *subject) string { return points(of(x)) }, func(list []*subject) string { return points(over(list, of)) }}
+}
+
+// own is a column of a metric of the default mode, with its deviation.
+func (p *page) own(head string, of lab.Metric, decimals int) column {
+	c := column{head: head, of: func(x *subject) string { return p.e.own(x).Of(of).Write(decimals) }}
+	if of.IsScore() {
+		c.mean = func(list []*subject) string {
+			return points(over(list, func(x *subject) float64 { return p.e.mean(x, of) }))
+		}
+	}
+	return c
+}
+
+// columns are those of the table of a state, behind the name of the set.
+func (p *page) columns(s state) []column {
+	e := p.e
+	if s == updated {
+		value := func(name string) func(x *subject) float64 {
+			return func(x *subject) float64 { return e.value(x, name) }
+		}
+		return []column{
+			number("old labels kept", value(kept)), number("the least of the seeds", e.leastKept),
+			number("ARI before", value(before)), number("ARI after", value(after)),
+			{head: "s", of: func(x *subject) string { return lab.Digits(e.seconds(x)) }},
+		}
+	}
+	var list []column
+	if s == complete {
+		list = append(list, column{head: "N", of: func(x *subject) string { return strconv.Itoa(e.own(x)[0].Scores.Samples) }},
+			column{head: "classes", of: func(x *subject) string { return strconv.Itoa(e.own(x)[0].Scores.Classes) }})
+	}
+	list = append(list, p.own("clusters", lab.Large, 0), p.own("ARI", lab.ARI, 1), p.own("BCubed F", lab.BCubedF, 1))
+	switch s {
+	case complete:
+		list = append(list, number("between seeds", e.alike), number("the least", e.leastAlike))
+	case noiseView:
+		list = append(list, number("fall", e.fall))
+	case halfMissing:
+		list = append(list, column{head: "incomplete", of: func(x *subject) string {
+			r := e.own(x)[0]
+			return fmt.Sprintf("%.0f%%", 100*float64(r.Incomplete)/float64(r.Scores.Samples))
+		}})
+	}
+	for _, m := range slices.Concat(told, untold) {
+		list = append(list, number(string(m), func(x *subject) float64 { return e.rival(x, m) }))
+	}
+	if s == complete {
+		list = append(list, number("paper's", func(x *subject) float64 { return e.rival(x, lab.Paper) }),
+			column{head: "s", of: func(x *subject) string { return lab.Digits(e.seconds(x)) }},
+			column{head: "over the paper's", of: func(x *subject) string { return lab.Digits(e.timeRatio(x)) }},
+			column{head: "MiB", of: func(x *subject) string { return fmt.Sprintf("%.0f", e.own(x).Of(lab.Peak).Mean/(1<<20)) }})
+	}
+	return list
+}
+
+// Table is the table of a state, or says that there is none: the sets of one folder after the
+// other, and after each the means.
 func (p *page) Table(in string) string {
 	s := state(in)
-	head := []string{"set", "N", "classes", "clusters", "ARI", "BCubed F", "s", "MiB", "time over the paper's"}
-	switch s {
-	case halfMissing:
-		head = append(head, "incomplete")
-	case noiseView:
-		head = append(head, "fall")
+	columns := p.columns(s)
+	head := []string{"set"}
+	for _, c := range columns {
+		head = append(head, c.head)
 	}
-	rows := [][]string{append(head, "paper's: ARI / F", "k-means, k given: ARI / F", "spectral, k given: ARI / F", "modularity: ARI / F")}
-	for _, x := range p.e.done(s) {
-		rows = append(rows, p.row(x))
+	rows := [][]string{head}
+	for folder := range p.e.l.Folders {
+		for _, x := range p.e.done(s) {
+			if x.folder == folder {
+				row := []string{lab.Text(x.title())}
+				for _, c := range columns {
+					row = append(row, c.of(x))
+				}
+				rows = append(rows, row)
+			}
+		}
+		if all := p.e.whole(s, folder); len(all) > 1 {
+			row := []string{fmt.Sprintf("**mean of %d**", len(all))}
+			for _, c := range columns {
+				cell := ""
+				if c.mean != nil {
+					cell = c.mean(all)
+				}
+				row = append(row, cell)
+			}
+			rows = append(rows, row)
+		}
 	}
 	if len(rows) == 1 {
 		return "None was run.\n"
 	}
-	if all := p.e.whole(s); len(all) > 0 {
-		rows = append(rows, p.means(s, all))
-	}
 	return lab.Table(rows, 1)
 }
 
-// row is the row of a subject.
-func (p *page) row(x *subject) []string {
-	list := p.e.of(x, lab.Default)
-	scores := list[0].Scores
-	row := []string{
-		lab.Text(x.title()), strconv.Itoa(scores.Samples), strconv.Itoa(scores.Classes),
-		list.Of(lab.Large).Write(0), list.Of(lab.ARI).Write(1), list.Of(lab.BCubedF).Write(1),
-		lab.Digits(p.e.seconds(x, lab.Default)), fmt.Sprintf("%.0f", list.Of(lab.Peak).Mean/(1<<20)),
-		fmt.Sprintf("%.2f", p.e.timeRatio(x)),
-	}
-	switch x.state {
-	case halfMissing:
-		row = append(row, fmt.Sprintf("%.0f%%", 100*float64(list[0].Incomplete)/float64(scores.Samples)))
-	case noiseView:
-		row = append(row, points(p.e.fall(x)))
-	}
-	return append(row, p.rivals([]*subject{x})...)
-}
-
-// means is the last row of a table.
-func (p *page) means(s state, list []*subject) []string {
-	row := []string{fmt.Sprintf("mean of sets with all views (%d)", len(list)), "", "", "",
-		points(p.over(list, lab.Default, lab.ARI)), points(p.over(list, lab.Default, lab.BCubedF)), "", "", ""}
-	switch s {
-	case halfMissing:
-		row = append(row, "")
-	case noiseView:
-		var falls []float64
-		for _, x := range list {
-			falls = append(falls, p.e.fall(x))
-		}
-		row = append(row, points(average(falls)))
-	}
-	return append(row, p.rivals(list)...)
-}
-
-// rivals writes the mean scores of the other methods, where they were run on all of the sets.
-func (p *page) rivals(list []*subject) []string {
-	var cells []string
-	for _, m := range append([]lab.Method{lab.Paper}, opponents...) {
-		cell := "–"
-		if a := p.over(list, m, lab.ARI); a == a {
-			cell = fmt.Sprintf("%.1f / %.1f", a, p.over(list, m, lab.BCubedF))
-		}
-		cells = append(cells, cell)
-	}
-	return cells
-}
-
-// over returns the mean over the sets of the means over their seeds.
-func (p *page) over(list []*subject, m lab.Method, of lab.Metric) float64 {
+// over returns the mean over the subjects, NaN where one has none.
+func over(list []*subject, of func(x *subject) float64) float64 {
 	var all []float64
 	for _, x := range list {
-		all = append(all, p.e.mean(x, m, of))
+		all = append(all, of(x))
 	}
 	return average(all)
 }
 
-// points writes a difference of scores.
+// points writes a score, or a difference of scores.
 func points(x float64) string {
 	if x != x {
 		return "–"

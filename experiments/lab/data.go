@@ -46,7 +46,7 @@ func (l *Lab) open(s Setup) (*Data, error) {
 	case s.Synth != nil:
 		d.Path = filepath.Join(l.Scratch, fmt.Sprintf("synth-%d-%d-%d", s.Synth.Samples, s.Synth.Views, s.Synth.Dims), "synth.npz")
 	case s.File != "":
-		d.Path = filepath.Join(l.Folder, filepath.FromSlash(s.File))
+		d.Path, _ = l.path(s.File)
 		var err error
 		if d.SHA256, err = digest(d.Path); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not in the folder", s.File)
@@ -115,12 +115,14 @@ func (l *Lab) Load(ctx context.Context, s Setup) (views []*mvclust.View, labels 
 	return d.views, d.labels, d.classes, nil
 }
 
-// portable leaves out of an error where the folder is.
+// portable leaves out of an error where the folders are.
 func (l *Lab) portable(err error) error {
-	if err == nil || l.Folder == "" || !strings.Contains(err.Error(), filepath.Clean(l.Folder)) {
-		return err
+	for _, folder := range l.Folders {
+		if err != nil && folder != "" && strings.Contains(err.Error(), filepath.Clean(folder)) {
+			err = errors.New(strings.ReplaceAll(err.Error(), filepath.Clean(folder)+string(filepath.Separator), ""))
+		}
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), filepath.Clean(l.Folder)+string(filepath.Separator), ""))
+	return err
 }
 
 func (d *Data) load(ctx context.Context) error {
@@ -246,33 +248,59 @@ func incomplete(views []*mvclust.View) int {
 // small is the size of the largest file of a quick run.
 const small = 1 << 20
 
-// Small reports whether a file of the folder is small enough for a quick run.
+// Small reports whether a file of the folders is small enough for a quick run.
 func (l *Lab) Small(file string) bool {
-	info, err := os.Stat(filepath.Join(l.Folder, filepath.FromSlash(file)))
+	path, _ := l.path(file)
+	info, err := os.Stat(path)
 	return err == nil && info.Size() <= small
 }
 
-// Files lists the .npz files of the folder, and the .mat files of its folder mat.
+// path returns where a file is, and the place of its folder among the folders; in the first one
+// and -1 where none has it.
+func (l *Lab) path(file string) (string, int) {
+	file = filepath.FromSlash(file)
+	for i, folder := range l.Folders {
+		path := filepath.Join(folder, file)
+		if _, err := os.Stat(path); err == nil {
+			return path, i
+		}
+	}
+	return filepath.Join(append(slices.Clone(l.Folders[:min(1, len(l.Folders))]), file)...), -1
+}
+
+// Collection returns which folder has a file, counted from 0; -1 where none has it.
+func (l *Lab) Collection(file string) int {
+	_, at := l.path(file)
+	return at
+}
+
+// Files lists the .npz files of the folders, and the .mat files of their folders mat. It is an
+// error if two have a file of one name.
 func (l *Lab) Files() (npz, mat []string, err error) {
-	list := func(dir, ext string) (names []string, err error) {
-		entries, err := os.ReadDir(filepath.Join(l.Folder, dir))
-		for _, e := range entries {
-			if !e.IsDir() && filepath.Ext(e.Name()) == ext {
-				names = append(names, filepath.ToSlash(filepath.Join(dir, e.Name())))
+	for i, folder := range l.Folders {
+		of := func(dir, ext string) []string {
+			entries, e := os.ReadDir(filepath.Join(folder, dir))
+			var names []string
+			for _, entry := range entries {
+				if !entry.IsDir() && filepath.Ext(entry.Name()) == ext {
+					names = append(names, filepath.ToSlash(filepath.Join(dir, entry.Name())))
+				}
+			}
+			if bad, ok := errors.AsType[*fs.PathError](e); ok && (dir == "." || !errors.Is(e, fs.ErrNotExist)) && err == nil {
+				err = fmt.Errorf("--data: the folder %s cannot be read: %w; name a folder of data sets", folder, bad.Err)
+			}
+			return names
+		}
+		files, old := of(".", ".npz"), of("mat", ".mat")
+		npz, mat = append(npz, files...), append(mat, old...)
+		for _, file := range slices.Concat(files, old) {
+			if at := l.Collection(file); at != i && err == nil {
+				err = fmt.Errorf("--data: the folders %s and %s both hold %s; rename one of the files", l.Folders[at], folder, file)
 			}
 		}
-		return names, err
-	}
-	if npz, err = list(".", ".npz"); err == nil {
-		if mat, err = list("mat", ".mat"); errors.Is(err, fs.ErrNotExist) {
-			err = nil
+		if err != nil {
+			return nil, nil, err
 		}
-	}
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--data: the folder %s cannot be read: %w; name a folder of data sets", l.Folder, err)
 	}
 	return npz, mat, nil
 }

@@ -35,15 +35,19 @@ const (
 	// and 0 elsewhere, and refines and partitions as usual: a bound for all estimates of
 	// probabilities.
 	TrueNeighbours Method = "true neighbours"
-	// KMeans and Spectral are told the true number of classes, Modularity is not.
-	KMeans     Method = "k-means"
-	Spectral   Method = "spectral"
-	Modularity Method = "modularity"
+	// The opponents: these are told the true number of classes, and those of Leiden, on graphs of
+	// the 10 and of the 20 nearest, are not.
+	KMeans   Method = "k-means"
+	Spectral Method = "spectral"
+	Ward     Method = "Ward"
+	Average  Method = "average"
+	Leiden10 Method = "Leiden 10"
+	Leiden20 Method = "Leiden 20"
 )
 
-// MostSamples is the number of samples up to which there are opponents, whose time grows with
-// its square.
-const MostSamples = 20_000
+// MostSamples is the number of samples up to which there are opponents, whose time and memory
+// grow with its square.
+const MostSamples = opponent.MostLinked
 
 // common returns what runs a method that all experiments have, nil for another.
 func common(m Method) Func {
@@ -52,22 +56,32 @@ func common(m Method) Func {
 		return Clustering(fit)
 	case TrueNeighbours:
 		return Clustering(ideal)
-	case KMeans, Spectral, Modularity:
-		return Clustering(func(ctx context.Context, t *Task, views []*mvclust.View) ([]int, error) {
-			classes := t.Data.classes
-			switch {
-			case views[0].Samples > MostSamples:
-				return nil, fmt.Errorf("more than %d samples", MostSamples)
-			case m == KMeans:
-				return opponent.KMeans(ctx, views, classes, t.Seed, 0)
-			case m == Spectral:
-				return opponent.Spectral(ctx, views, classes, t.Seed, 0)
-			default:
-				return opponent.Modularity(ctx, views, t.Seed, 0)
-			}
-		})
+	case KMeans, Spectral, Ward, Average, Leiden10, Leiden20:
+		return Clustering(rival)
 	default:
 		return nil
+	}
+}
+
+// rival clusters by an opponent.
+func rival(ctx context.Context, t *Task, views []*mvclust.View) ([]int, error) {
+	classes := t.Data.classes
+	if views[0].Samples > MostSamples {
+		return nil, fmt.Errorf("more than %d samples", MostSamples)
+	}
+	switch t.Setup.Method {
+	case KMeans:
+		return opponent.KMeans(ctx, views, classes, t.Seed, 0)
+	case Spectral:
+		return opponent.Spectral(ctx, views, classes, t.Seed, 0)
+	case Ward:
+		return opponent.Ward(ctx, views, classes, 0)
+	case Average:
+		return opponent.Average(ctx, views, classes, 0)
+	case Leiden10:
+		return opponent.Leiden(ctx, views, 10, t.Seed, 0)
+	default:
+		return opponent.Leiden(ctx, views, 20, t.Seed, 0)
 	}
 }
 

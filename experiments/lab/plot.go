@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"image/color"
@@ -23,6 +24,8 @@ type Figure struct {
 	// Name is that of its file, without the extension.
 	Name, Title string
 	Panels      []Panel
+	// Tall is the height of a row of panels, in points; 0 stands for 230.
+	Tall int
 }
 
 // Panel is a line chart.
@@ -33,13 +36,16 @@ type Panel struct {
 	// Top is where the vertical axis ends; 0 stands for the data's end.
 	Top    float64
 	Series []Series
+	// Diagonal draws the line of equal values, and has both axes reach to 100.
+	Diagonal bool
 }
 
 // Series is a line. A name has the same colour in all panels. Error is nil, or half the
-// length of each point's whisker.
+// length of each point's whisker. With Names it is a cloud of points with these names.
 type Series struct {
 	Name        string
 	X, Y, Error []float64
+	Names       []string
 }
 
 // Link is the Markdown that shows the figure from a folder.
@@ -79,7 +85,8 @@ var face = font.Font{Typeface: "Liberation", Variant: "Sans"}
 func (f Figure) SVG() ([]byte, error) {
 	columns := min(2, len(f.Panels))
 	rows := (len(f.Panels) + columns - 1) / columns
-	const width, head, tall = 600, 22, 230
+	const width, head = 600, 22
+	tall := cmp.Or(f.Tall, 230)
 	var names []string
 	for _, p := range f.Panels {
 		for _, s := range p.Series {
@@ -100,7 +107,9 @@ func (f Figure) SVG() ([]byte, error) {
 	all.FillText(title, vg.Point{X: 4, Y: vg.Length(height - 15)}, f.Title)
 	for i, name := range names {
 		at := vg.Point{X: vg.Length(8 + i%perRow*width/perRow), Y: vg.Length(height - head - 12 - i/perRow*16)}
-		all.StrokeLine2(line(i), at.X, at.Y+4, at.X+26, at.Y+4)
+		if !f.cloud(name) {
+			all.StrokeLine2(line(i), at.X, at.Y+4, at.X+26, at.Y+4)
+		}
 		all.DrawGlyph(glyph(i), vg.Point{X: at.X + 13, Y: at.Y + 4})
 		all.FillText(style, vg.Point{X: at.X + 32, Y: at.Y}, name)
 	}
@@ -131,6 +140,13 @@ func (f Figure) SVG() ([]byte, error) {
 	return recolour(b.Bytes(), f.Title), nil
 }
 
+// cloud reports whether the series of a name is a cloud of points.
+func (f Figure) cloud(name string) bool {
+	return slices.ContainsFunc(f.Panels, func(p Panel) bool {
+		return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Name == name && s.Names != nil })
+	})
+}
+
 func line(i int) draw.LineStyle {
 	return draw.LineStyle{Color: colour(i % lines), Width: 1.75, Dashes: dashes[i%len(dashes)]}
 }
@@ -159,10 +175,20 @@ func (p Panel) draw(names []string) (*plot.Plot, error) {
 	mesh := plotter.NewGrid()
 	mesh.Horizontal.Color, mesh.Vertical.Color = colour(grid), colour(grid)
 	d.Add(mesh)
+	if p.Diagonal {
+		d.Add(diagonal{})
+	}
+	var points cloud
 	for _, s := range p.Series {
-		if err := s.draw(d, slices.Index(names, s.Name), p.LogY); err != nil {
+		i := slices.Index(names, s.Name)
+		if s.Names != nil {
+			points = append(points, s.dots(i)...)
+		} else if err := s.draw(d, i, p.LogY); err != nil {
 			return nil, err
 		}
+	}
+	if points != nil {
+		d.Add(points)
 	}
 	if p.Top > 0 {
 		d.Y.Min, d.Y.Max = 0, p.Top

@@ -42,6 +42,8 @@ type Record struct {
 	// that lack a view.
 	Large      int `json:"large,omitempty"`
 	Incomplete int `json:"incomplete,omitempty"`
+	// Labels are the clusters that were found; nil where nobody asks for them.
+	Labels Labels `json:"labels,omitempty"`
 	// Values are other numbers, by name, one for each of Seconds; Words what else is told.
 	Values map[string][]float64 `json:"values,omitempty"`
 	Words  map[string]string    `json:"words,omitempty"`

@@ -15,8 +15,10 @@ import (
 
 // Lab is where runs are done.
 type Lab struct {
-	// Folder holds the sets of data, and Scratch is for passing files.
-	Folder, Scratch string
+	// Folders hold the sets of data, no two a file of one name.
+	Folders []string
+	// Scratch is for passing files.
+	Scratch string
 	// Program is the command mvclust, for runs as processes of their own.
 	Program string
 	// Threads is how many threads a process or a peer may use.
@@ -66,12 +68,13 @@ type Task struct {
 type Case struct {
 	Label string
 	// Setups are run in turn, Rounds times (0 stands for once), or fewer once they took
-	// Enough seconds together, where that is not 0. Beside is run once, after them.
+	// Enough seconds together, where that is not 0. Beside is run once, after them, with the
+	// first BesideSeeds of the seeds; 0 stands for all.
 	Setups, Beside []Setup
 	Rounds         int
 	Enough         float64
 	// Seeds is how often that is done, with the seeds 0, 1 and so on; 0 stands for once.
-	Seeds int
+	Seeds, BesideSeeds int
 	// Detailed asks for Record.Detail of the first seed.
 	Detailed bool
 }
@@ -190,7 +193,11 @@ func known(all []*Task) bool {
 func (l *Lab) runCase(ctx context.Context, c *Case, seed uint64, detailed map[string]bool, label string) error {
 	var all []*Task
 	turns := 0
-	for i, s := range slices.Concat(c.Setups, c.Beside) {
+	setups := slices.Clone(c.Setups)
+	if c.BesideSeeds == 0 || seed < uint64(c.BesideSeeds) {
+		setups = append(setups, c.Beside...)
+	}
+	for i, s := range setups {
 		t, err := l.task(ctx, s, seed, detailed[s.Key()])
 		if err != nil {
 			return err

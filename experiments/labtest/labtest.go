@@ -33,10 +33,10 @@ func Write(t testing.TB, folder, file string, views int, noise float64, seed uin
 	}
 }
 
-// New returns a lab on a folder, with an empty store.
-func New(t testing.TB, folder string) *lab.Lab {
+// New returns a lab on folders, with an empty store.
+func New(t testing.TB, folders ...string) *lab.Lab {
 	t.Helper()
-	return &lab.Lab{Folder: folder, Scratch: t.TempDir(), Store: Open(t, filepath.Join(t.TempDir(), "records.json")), Threads: 2}
+	return &lab.Lab{Folders: folders, Scratch: t.TempDir(), Store: Open(t, filepath.Join(t.TempDir(), "records.json")), Threads: 2}
 }
 
 // Open opens a store.

@@ -1,5 +1,5 @@
-// Package opponent has simple methods of clustering to hold results against: k-means
-// and spectral clustering, which are told the number of clusters, and modularity, which
+// Package opponent has simple methods of clustering to hold results against: k-means, spectral
+// clustering, Ward's and average linkage, which are told the number of clusters, and Leiden, which
 // is not. None has a setting that depends on the data.
 package opponent
 
@@ -16,20 +16,21 @@ import (
 const (
 	meansStream = 110 + iota
 	spectralStream
-	modularityStream
+	leidenStream
 )
 
-// Descents of k-means: on many samples one takes long, and differs little from the next.
+// Descents of k-means: on many samples or values one takes long, and differs little from the next.
 const (
 	descents     = 10
 	manySamples  = 5000
+	manyValues   = 5_000_000
 	fewDescents  = 3
 	rowsOfABlock = 32
 )
 
-// restarts is the number of descents of k-means for a number of samples.
-func restarts(samples int) int {
-	if samples > manySamples {
+// restarts is the number of descents of k-means on rows.
+func restarts(rows [][]float32) int {
+	if len(rows) > manySamples || len(rows)*len(rows[0]) > manyValues {
 		return fewDescents
 	}
 	return descents
@@ -43,7 +44,8 @@ func KMeans(ctx context.Context, views []*view.View, k int, seed uint64, threads
 	if err != nil {
 		return nil, err
 	}
-	found, err := Means(ctx, joined(all), k, restarts(all[0].Samples), threads, stream(seed, meansStream))
+	rows := joined(all)
+	found, err := Means(ctx, rows, k, restarts(rows), threads, stream(seed, meansStream))
 	if err != nil {
 		return nil, err
 	}

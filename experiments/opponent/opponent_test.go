@@ -36,7 +36,15 @@ func methods() map[string]func(ctx context.Context, views []*view.View, seed uin
 		"spectral": func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
 			return Spectral(ctx, views, 6, seed, threads)
 		},
-		"modularity": Modularity,
+		"Ward": func(ctx context.Context, views []*view.View, _ uint64, threads int) ([]int, error) {
+			return Ward(ctx, views, 6, threads)
+		},
+		"average": func(ctx context.Context, views []*view.View, _ uint64, threads int) ([]int, error) {
+			return Average(ctx, views, 6, threads)
+		},
+		"Leiden": func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
+			return Leiden(ctx, views, 20, seed, threads)
+		},
 	}
 }
 
@@ -289,19 +297,6 @@ func TestLeading(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Two cliques with one edge between them, and a sample alone.
-func TestLouvain(t *testing.T) {
-	lists := [][]int32{{1, 2, 3}, {2, 3}, {3}, {4}, {5, 6, 7}, {6, 7}, {7}, nil, nil}
-	labels := louvain(lists, 1)
-	s, err := score.Compare([]int{0, 0, 0, 0, 1, 1, 1, 1, 2}, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.ARI != 1 {
-		t.Errorf("the labels are %v", labels)
 	}
 }
 

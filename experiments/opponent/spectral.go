@@ -34,7 +34,7 @@ func Spectral(ctx context.Context, views []*view.View, k int, seed uint64, threa
 	for i := range rows {
 		rows[i] = unit(places.RawRowView(i)[:k])
 	}
-	found, err := Means(ctx, rows, k, restarts(len(rows)), threads, random)
+	found, err := Means(ctx, rows, k, restarts(rows), threads, random)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ package speed
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/mvclust/mvclust/experiments/lab"
@@ -159,7 +157,7 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, _ []string) ([]lab.C
 		cases = append(cases, c)
 	}
 	e.small = lab.Setup{Synth: &lab.Synth{Samples: e.w.small, Views: 4, Dims: wholeDims}}
-	if _, err := os.Stat(filepath.Join(l.Folder, handwritten)); err == nil && !e.Quick || l.PageOnly {
+	if l.Collection(handwritten) >= 0 && !e.Quick || l.PageOnly {
 		e.small = lab.Setup{File: handwritten}
 	}
 	cases = append(cases, lab.Case{Label: "a small set", Setups: []lab.Setup{e.small.By(wholeDefault), e.small.By(sklearnCut)}, Rounds: e.w.smallRounds})
