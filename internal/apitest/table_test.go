@@ -32,6 +32,7 @@ var table = map[string]any{
 	"constraint.Error.Error":             (*constraint.Error).Error,
 	"constraint.Pairs.Bound":             (*constraint.Pairs).Bound,
 	"constraint.Pairs.Of":                (*constraint.Pairs).Of,
+	"constraint.Resolved.Apart":          (*constraint.Resolved).Apart,
 	"constraint.Resolved.Check":          (*constraint.Resolved).Check,
 	"constraint.Resolved.Clamp":          (*constraint.Resolved).Clamp,
 	"constraint.Resolved.Count":          (*constraint.Resolved).Count,

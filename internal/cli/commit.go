@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -238,13 +239,13 @@ func sweep(fsys fileSystem, folder string) {
 const readPatience = 5 * time.Second
 
 // recoverToRead recovers a folder that is to be read, if that is needed.
-func recoverToRead(folder string) error {
+func recoverToRead(ctx context.Context, folder string) error {
 	for end := time.Now().Add(readPatience); exists(filepath.Join(folder, journalName)); time.Sleep(10 * time.Millisecond) {
 		lock, err := lockFolder(folder)
 		switch {
 		case err == nil:
 			defer lock.release()
-			return recoverFolder(disk{}, folder)
+			return recoverFolder(diskOf(ctx), folder)
 		case !errors.Is(err, errBusy):
 			return halfError(folder, err)
 		case time.Now().After(end):

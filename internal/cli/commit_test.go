@@ -1,95 +1,15 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
-
-var errFault = errors.New("a fault of the test")
-
-// faulty is a file system whose calls are counted. Call number fail fails, as does every
-// call from number dead on, as if the process had been killed before; 0 stands for none.
-// Where stuck is set, no file of that name is replaced or removed. Nothing is synced.
-type faulty struct {
-	disk
-	calls, fail, dead int
-	stuck             string
-	linkless          bool
-}
-
-func (f *faulty) fault(paths ...string) error {
-	f.calls++
-	if f.calls == f.fail || f.dead > 0 && f.calls >= f.dead {
-		return errFault
-	}
-	for _, p := range paths {
-		if f.stuck != "" && filepath.Base(p) == f.stuck {
-			return errFault
-		}
-	}
-	return nil
-}
-
-func (f *faulty) create(path string) (writable, error) {
-	if err := f.fault(path); err != nil {
-		return nil, err
-	}
-	file, err := f.disk.create(path)
-	return &faultyFile{file, f}, err
-}
-
-func (f *faulty) rename(from, to string) error {
-	if err := f.fault(from, to); err != nil {
-		return err
-	}
-	return f.disk.rename(from, to)
-}
-
-func (f *faulty) link(from, to string) error {
-	if err := f.fault(from, to); err != nil {
-		return err
-	}
-	if f.linkless {
-		return errors.ErrUnsupported
-	}
-	return f.disk.link(from, to)
-}
-
-func (f *faulty) remove(path string) error {
-	if err := f.fault(path); err != nil {
-		return err
-	}
-	return f.disk.remove(path)
-}
-
-func (f *faulty) syncFolder(string) error { return f.fault() }
-
-type faultyFile struct {
-	writable
-	fs *faulty
-}
-
-// Write writes half of what it is given where it fails.
-func (f *faultyFile) Write(b []byte) (int, error) {
-	if err := f.fs.fault(); err != nil {
-		n, _ := f.writable.Write(b[:len(b)/2])
-		return n, err
-	}
-	return f.writable.Write(b)
-}
-
-func (f *faultyFile) Sync() error { return f.fs.fault() }
 
 // oldSet and newSet are two results. The second has a file more, and the first one that
 // stays.
@@ -104,7 +24,7 @@ func newSet() map[string]string {
 // attempt writes the new set to a folder. After a kill the lock is free but its file stays.
 func attempt(t *testing.T, fsys *faulty, path string) error {
 	t.Helper()
-	f, err := openFolderOn(t.Context(), fsys, path)
+	f, err := openFolder(on(t, fsys), path)
 	if err != nil {
 		return err
 	}
@@ -178,7 +98,7 @@ func each(t *testing.T, do func(t *testing.T, rerun bool, calls int, fsys func()
 	t.Helper()
 	for _, rerun := range []bool{false, true} {
 		for _, linkless := range []bool{false, true} {
-			fsys := func() *faulty { return &faulty{linkless: linkless} }
+			fsys := func() *faulty { return &faulty{linkless: linkless, short: true} }
 			counter, path := fsys(), begun(t, rerun)
 			if err := attempt(t, counter, path); err != nil {
 				t.Fatal(err)
@@ -248,7 +168,7 @@ func TestRecoveryKilled(t *testing.T) {
 				_ = attempt(t, f, path)
 				next := fsys()
 				next.dead = again
-				if open, err := openFolderOn(t.Context(), next, path); err == nil {
+				if open, err := openFolder(on(t, next), path); err == nil {
 					open.close()
 				}
 				if recovered(t, path, rerun); t.Failed() {
@@ -402,63 +322,4 @@ func TestMixedFolder(t *testing.T) {
 		t.Errorf("the error for a table of pictures is %v", err)
 	}
 	wantNames(t, c, "labels.csv")
-}
-
-// The command, killed at random points and as soon as there is a journal, leaves one result
-// or the other, which explain reads; the next run leaves its own files alone.
-func TestKilledCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the command many times")
-	}
-	dir := t.TempDir()
-	small(t, dir)
-	sets := map[string]string{} // labels and model -> seed
-	state := func(out string) string { return read(t, dir, out, "labels.csv") + read(t, dir, out, "model.mvclust") }
-	for _, seed := range []string{"1", "2"} {
-		succeed(t, dir, quick("synth.npz", "-o", "ref"+seed, "--seed", seed)...)
-		sets[state("ref"+seed)] = seed
-	}
-	if len(sets) != 2 {
-		t.Fatal("the two results are the same")
-	}
-	succeed(t, dir, quick("synth.npz", "-o", "out", "--seed", "1")...)
-	random := rand.New(rand.NewPCG(1, 1))
-	for i := range 8 {
-		seed := fmt.Sprint(1 + (i+1)%2)
-		cmd := exec.CommandContext(t.Context(), "mvclust", quick("synth.npz", "-o", "out", "--quiet", "--seed", seed)...)
-		cmd.Dir = dir
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(ended) }()
-		point := time.After(time.Duration(random.IntN(300)) * time.Millisecond)
-	wait:
-		for {
-			select {
-			case <-ended:
-				break wait
-			case <-point:
-				if i%2 == 0 {
-					break wait
-				}
-			default:
-				if i%2 == 1 && exists(filepath.Join(dir, "out", journalName)) {
-					break wait
-				}
-			}
-		}
-		_ = cmd.Process.Kill()
-		<-ended
-		succeed(t, dir, "explain", "out", "0")
-		var report struct{ Seed uint64 }
-		if err := json.Unmarshal([]byte(read(t, dir, "out", "run.json")), &report); err != nil {
-			t.Fatal(err)
-		}
-		if got := sets[state("out")]; got != fmt.Sprint(report.Seed) {
-			t.Errorf("labels and model are of the run with seed %q, run.json of that with %d", got, report.Seed)
-		}
-	}
-	succeed(t, dir, quick("synth.npz", "-o", "out", "--quiet")...)
-	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -57,6 +58,11 @@ assignment of clusters to classes. 100% is best.`,
 
 // evalFunc scores the labels and prints the scores to out.
 func evalFunc(ctx context.Context, out io.Writer, o evalOptions) error {
+	for _, source := range []string{o.labels, o.truth} { // a folder's own labels, perhaps
+		if err := recoverToRead(ctx, filepath.Dir(source)); err != nil {
+			return err
+		}
+	}
 	labels, err := dataset.Labels(ctx, o.labels, nil, 0)
 	if err != nil {
 		return err

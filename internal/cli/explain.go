@@ -62,7 +62,7 @@ cluster, and the strongest chain of links between them.`,
 
 // explainFunc prints the explanation of one sample or of two.
 func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
-	m, path, err := openModel(o.source)
+	m, path, err := openModel(ctx, o.source)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
 )
 
 // fileSystem has the calls that change an output folder. Tests make them fail.
 type fileSystem interface {
+	makeFolders(path string) error        // with those above it; they may exist
 	create(path string) (writable, error) // a file that must not exist
 	rename(from, to string) error
 	link(from, to string) error
@@ -23,6 +25,18 @@ type writable interface {
 
 // disk is the file system of the machine.
 type disk struct{}
+
+type diskKey struct{}
+
+// diskOf returns the file system that a command writes to: the machine's, but in tests.
+func diskOf(ctx context.Context) fileSystem {
+	if other, ok := ctx.Value(diskKey{}).(fileSystem); ok {
+		return other
+	}
+	return disk{}
+}
+
+func (disk) makeFolders(path string) error { return os.MkdirAll(path, 0o777) }
 
 // create gives the file the user's default permissions.
 func (disk) create(path string) (writable, error) {

@@ -39,11 +39,7 @@ type staged struct {
 // openFolder makes the folder if it is missing, puts right what killed runs have left, and
 // checks that files can be written to it. The caller must close it.
 func openFolder(ctx context.Context, path string) (*folder, error) {
-	return openFolderOn(ctx, disk{}, path)
-}
-
-func openFolderOn(ctx context.Context, fsys fileSystem, path string) (*folder, error) {
-	f := &folder{path: path, fs: fsys}
+	f := &folder{path: path, fs: diskOf(ctx)}
 	f.release = onAbandon(ctx, f.abandon)
 	if err := f.open(); err != nil {
 		f.close()
@@ -68,7 +64,7 @@ func (f *folder) open() error {
 		}
 		f.made = append(f.made, p)
 	}
-	if err := os.MkdirAll(path, 0o777); err != nil {
+	if err := f.fs.makeFolders(path); err != nil {
 		return err
 	}
 	var err error
@@ -203,18 +199,6 @@ func (f *folder) digests() map[string]string {
 	return list
 }
 
-// write writes a text file and commits it.
-func (f *folder) write(ctx context.Context, name string, text []byte) error {
-	err := f.stage(ctx, name, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return f.commit()
-}
-
 // commit gives all staged files their names, replacing older files: all of them, or none.
 func (f *folder) commit() error {
 	f.mu.Lock()
@@ -287,7 +271,7 @@ func (f *folder) abandon() error {
 		return &keptError{f.path, context.Canceled}
 	}
 	for _, p := range f.made {
-		_ = os.Remove(p) // fails, as it should, if the folder is not empty
+		_ = f.fs.remove(p) // fails, as it should, if the folder is not empty
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestSuperviseStubborn(t *testing.T) {
 				}
 				defer f.close()
 				if committed {
-					if err := f.write(own, "first", nil); err != nil {
+					if err := errors.Join(f.stage(own, "first", text1("")), f.commit()); err != nil {
 						return err
 					}
 				}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ const modelFile = "model.mvclust"
 
 // openModel reads the model of a folder that fit has written, or the file itself, and
 // returns the path of the file too. A folder that a killed run has left is put right first.
-func openModel(path string) (*mvclust.Model, string, error) {
+func openModel(ctx context.Context, path string) (*mvclust.Model, string, error) {
 	info, err := os.Stat(path)
 	whole := err == nil && info.IsDir()
 	if whole {
@@ -32,7 +33,7 @@ func openModel(path string) (*mvclust.Model, string, error) {
 	}
 	const tries = 3 // the files may be replaced between two looks
 	for try := 1; ; try++ {
-		m, err := readModel(path, whole)
+		m, err := readModel(ctx, path, whole)
 		if _, mixed := errors.AsType[*mixedError](err); !mixed || try == tries {
 			return m, path, err
 		}
@@ -41,8 +42,8 @@ func openModel(path string) (*mvclust.Model, string, error) {
 
 // readModel is openModel for a file; whole says that it must be of one run with the report
 // beside it.
-func readModel(path string, whole bool) (*mvclust.Model, error) {
-	if err := recoverToRead(filepath.Dir(path)); err != nil {
+func readModel(ctx context.Context, path string, whole bool) (*mvclust.Model, error) {
+	if err := recoverToRead(ctx, filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(path)

@@ -97,7 +97,7 @@ func (o *newcomerOptions) begin(ctx context.Context, out, stderr io.Writer) (*jo
 func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	n := &newcomers{}
 	err := j.during("reading the model", "files", func() (err error) {
-		n.model, n.path, err = openModel(o.model)
+		n.model, n.path, err = openModel(j.ctx, o.model)
 		j.model = n.path
 		return err
 	})

@@ -15,6 +15,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mvclust/mvclust/method/sparse"
 )
@@ -132,6 +133,16 @@ type Resolved struct {
 	must    [][2]int32         // the must-links, as they were given
 	members sparse.Rows[int32] // by exclusion: the samples in it
 	count   Count
+
+	apart *apart
+}
+
+// apart is what must not be in one cluster, made when it is asked for first: by sample, as
+// Resolved.Apart returns it, and by component.
+type apart struct {
+	byPair, byBarrier sync.Once
+	pairs, groups     sparse.Rows[int32]
+	barriers          *barriers
 }
 
 // Count says how many constraints there are.
@@ -192,6 +203,7 @@ func (s *Set) Resolve(samples int) (*Resolved, error) {
 		return nil, &Error{Kind: Distinct, At: -1, Samples: [2]int{a, b}, Chain: s.chain(samples, a, b)}
 	}
 	r.exclude(s.CannotLink, groups)
+	r.apart = &apart{}
 	return r, nil
 }
 
@@ -326,6 +338,44 @@ func (r *Resolved) exclude(cannot [][2]int, groups [][]int32) {
 	})
 }
 
+// Apart returns what must not be in one cluster in the form that takes the least time: pairs has,
+// by sample, the other sample of each exclusion of two, and groups the numbers of its larger
+// exclusions. Where there are none of a kind, there may be no rows.
+func (r *Resolved) Apart() (pairs, groups sparse.Rows[int32]) {
+	if r == nil || len(r.members.Values) == 0 {
+		return pairs, groups // among them one that Resolve has not made
+	}
+	r.apart.byPair.Do(func() { r.apart.pairs, r.apart.groups = r.findApart() })
+	return r.apart.pairs, r.apart.groups
+}
+
+func (r *Resolved) findApart() (pairs, groups sparse.Rows[int32]) {
+	large := false
+	pairs = sparse.Collect(len(r.Component), func(add func(row int, value int32)) {
+		for x := range r.members.Len() {
+			if m := r.members.Of(x); len(m) == 2 {
+				add(int(m[0]), m[1])
+				add(int(m[1]), m[0])
+			} else {
+				large = true
+			}
+		}
+	})
+	if !large {
+		return pairs, groups
+	}
+	groups = sparse.Collect(len(r.Component), func(add func(row int, value int32)) {
+		for x := range r.members.Len() {
+			if m := r.members.Of(x); len(m) > 2 {
+				for _, i := range m {
+					add(int(i), int32(x))
+				}
+			}
+		}
+	})
+	return pairs, groups
+}
+
 // Check reports why r is not about so many samples. A nil r is about any number.
 func (r *Resolved) Check(samples int) error {
 	if r == nil {
@@ -358,7 +408,7 @@ func (r *Resolved) Gather(p sparse.Permutation) *Resolved {
 	}
 	n, number := len(p), p.Inverse()
 	out := &Resolved{
-		Component: make([]int32, n), must: make([][2]int32, len(r.must)), count: r.count,
+		Component: make([]int32, n), must: make([][2]int32, len(r.must)), count: r.count, apart: &apart{},
 		members: sparse.Rows[int32]{Offsets: r.members.Offsets, Values: make([]int32, len(r.members.Values))},
 	}
 	for at, i := range r.members.Values {
@@ -387,6 +437,12 @@ func (r *Resolved) Violations(labels []int32) (violated, all int) {
 	}
 	var row []int32
 	for x := range r.members.Len() {
+		if pair := r.members.Of(x); len(pair) == 2 {
+			if all++; labels[pair[0]] == labels[pair[1]] {
+				violated++
+			}
+			continue
+		}
 		row = row[:0]
 		for _, i := range r.members.Of(x) {
 			row = append(row, labels[i])

@@ -32,7 +32,7 @@ func (r *Resolved) Clamp(ctx context.Context, g *graph.Graph, threads int) (*gra
 	if err != nil {
 		return nil, err
 	}
-	exclusions := r.byComponent()
+	barriers := r.barriers()
 	err = parallel.Blocks(ctx, threads, out.Samples(), 256, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			index, weight := out.Of(i)
@@ -40,7 +40,7 @@ func (r *Resolved) Clamp(ctx context.Context, g *graph.Graph, threads int) (*gra
 				switch {
 				case r.Component[i] == r.Component[j]:
 					weight[e] = 1
-				case intersect(exclusions.Of(i), exclusions.Of(int(j))):
+				case barriers.between(r.Component[i], r.Component[j]):
 					weight[e] = 0
 				}
 			}
@@ -92,20 +92,18 @@ func (r *Resolved) Propagate(ctx context.Context, g *graph.Graph, threads int) (
 	if err != nil || len(r.Exclusions.Values) == 0 {
 		return out, err
 	}
-	members, err := r.memberships(ctx, near, threads)
+	barriers := r.barriers()
+	members, err := r.memberships(ctx, near, &barriers.groups, threads)
 	if err != nil {
 		return nil, err
 	}
-	err = parallel.Blocks(ctx, threads, out.Samples(), 256, func(_, lo, hi int) {
+	scratch := make([]*compatibility, parallel.Threads(threads))
+	err = parallel.Blocks(ctx, threads, out.Samples(), 256, func(worker, lo, hi int) {
+		if scratch[worker] == nil {
+			scratch[worker] = &compatibility{r: r, barriers: barriers, near: near, members: members, marked: make([]int32, out.Samples())}
+		}
 		for i := lo; i < hi; i++ {
-			own := members.Of(i)
-			if len(own) == 0 {
-				continue
-			}
-			index, weight := out.Of(i)
-			for e, j := range index {
-				weight[e] *= compatibility(own, members.Of(int(j)))
-			}
+			scratch[worker].multiply(i, out)
 		}
 	})
 	if err != nil {
@@ -123,41 +121,92 @@ type membership struct {
 
 // memberships returns those of every sample through its nearest neighbours, by exclusion and
 // falling weight.
-func (r *Resolved) memberships(ctx context.Context, near *sparse.Rows[end], threads int) (*sparse.Rows[membership], error) {
-	exclusions := r.byComponent()
-	return build(ctx, len(r.Component), threads, func(i int, row []membership) []membership {
+func (r *Resolved) memberships(ctx context.Context, near *sparse.Rows[end], groups *sparse.Rows[int32], threads int) (*sparse.Rows[membership], error) {
+	return build(ctx, len(r.Component), threads, func(i int, out []membership) []membership {
 		for _, x := range near.Of(i) {
-			for _, e := range exclusions.Of(int(x.to)) {
-				row = append(row, membership{e, r.Component[x.to], x.weight})
+			for _, e := range row(groups, r.Component[x.to]) {
+				out = append(out, membership{e, r.Component[x.to], x.weight})
 			}
 		}
-		slices.SortFunc(row, func(a, b membership) int {
+		slices.SortFunc(out, func(a, b membership) int {
 			return cmp.Or(cmp.Compare(a.exclusion, b.exclusion), cmp.Compare(b.weight, a.weight), cmp.Compare(a.component, b.component))
 		})
-		return row
+		return out
 	})
 }
 
-// compatibility returns the probability that no exclusion separates two samples with the
-// memberships a and b. The factors are multiplied in the order of their size, so that the
-// result does not depend on the order of the constraints.
-func compatibility(a, b []membership) float32 {
-	var few [8]float32
-	factors := few[:0]
-	for len(a) > 0 && len(b) > 0 {
-		e := min(a[0].exclusion, b[0].exclusion)
-		x, y := of(a, e), of(b, e)
-		if p := separation(x, y); p > 0 {
-			factors = append(factors, 1-p)
+// compatibility multiplies edges by the probability that no exclusion separates their samples.
+type compatibility struct {
+	r        *Resolved
+	barriers *barriers
+	near     *sparse.Rows[end]
+	members  *sparse.Rows[membership] // of the larger exclusions
+	marked   []int32                  // by component: the last sample, from 1, near which one is that it is apart from
+	factors  []factor
+}
+
+// factor is a probability, so many times.
+type factor struct {
+	p     float32
+	times int32
+	pair  [2]int32 // the components, the lower first; zeros for a larger exclusion
+}
+
+// multiply does so for the edges of sample i in one direction. The factors are multiplied in the
+// order of their size, so that the result does not depend on the order of the constraints.
+func (c *compatibility) multiply(i int, g *graph.Graph) {
+	own := c.members.Of(i)
+	bound := len(own) > 0
+	for _, x := range c.near.Of(i) {
+		for _, b := range row(&c.barriers.apart, c.r.Component[x.to]) {
+			c.marked[b.component], bound = int32(i)+1, true
 		}
-		a, b = a[len(x):], b[len(y):]
 	}
-	slices.Sort(factors)
-	p := float32(1)
-	for _, f := range factors {
-		p *= f
+	if !bound {
+		return
 	}
-	return p
+	index, weight := g.Of(i)
+	for e, j := range index {
+		c.factors = c.factors[:0]
+		for a, b := own, c.members.Of(int(j)); len(a) > 0 && len(b) > 0; {
+			first := min(a[0].exclusion, b[0].exclusion)
+			x, y := of(a, first), of(b, first)
+			if p := separation(x, y); p > 0 {
+				c.factors = append(c.factors, factor{p: 1 - p, times: 1})
+			}
+			a, b = a[len(x):], b[len(y):]
+		}
+		for _, y := range c.near.Of(int(j)) {
+			if c.marked[c.r.Component[y.to]] == int32(i)+1 {
+				c.addPairs(i, y)
+			}
+		}
+		slices.SortFunc(c.factors, func(a, b factor) int { return cmp.Compare(a.p, b.p) })
+		p := float32(1)
+		for _, f := range c.factors {
+			for n := int32(0); n < f.times && p*f.p != p; n++ {
+				p *= f.p
+			}
+		}
+		weight[e] *= p
+	}
+}
+
+// addPairs adds the factors of the cannot-links between what is near sample i and y.
+func (c *compatibility) addPairs(i int, y end) {
+	b := c.r.Component[y.to]
+	for _, x := range c.near.Of(i) {
+		a := c.r.Component[x.to]
+		times := c.barriers.times(a, b)
+		if p := x.weight * y.weight; times > 0 && p > 0 {
+			pair := [2]int32{min(a, b), max(a, b)}
+			if at := slices.IndexFunc(c.factors, func(f factor) bool { return f.pair == pair }); at >= 0 {
+				c.factors[at].p = min(c.factors[at].p, 1-p)
+			} else {
+				c.factors = append(c.factors, factor{1 - p, times, pair})
+			}
+		}
+	}
 }
 
 // separation returns the largest product of the weights of two memberships, one of a and one
@@ -185,26 +234,84 @@ func of(row []membership, exclusion int32) []membership {
 	return row[:n]
 }
 
-// byComponent returns, by sample, the exclusions that any sample of its component is a member
-// of, ascending.
-func (r *Resolved) byComponent() *sparse.Rows[int32] {
-	if r.count.Components == 0 {
-		return &r.Exclusions
+// barriers say which components may not be in one cluster. Rows of components that are called
+// after other samples are empty.
+type barriers struct {
+	apart  sparse.Rows[barrier] // by component: what exclusions of two keep it from, ascending
+	groups sparse.Rows[int32]   // by component: the larger exclusions that it has members of, ascending
+}
+
+// barrier is a component that so many exclusions of two keep from another.
+type barrier struct{ component, times int32 }
+
+// barriers returns what Apart does, by component.
+func (r *Resolved) barriers() *barriers {
+	if len(r.members.Values) == 0 {
+		return &barriers{}
 	}
-	joint := map[int32][]int32{}
-	for i, c := range r.Component {
-		if own := r.Exclusions.Of(i); len(own) > 0 {
-			joint[c] = append(joint[c], own...)
+	r.apart.byBarrier.Do(func() { r.apart.barriers = r.findBarriers() })
+	return r.apart.barriers
+}
+
+func (r *Resolved) findBarriers() *barriers {
+	pairs, groups := r.Apart()
+	n := len(r.Component)
+	byComponent := func(rows *sparse.Rows[int32], value func(v int32) int32) sparse.Rows[int32] {
+		all := sparse.Collect(n, func(add func(row int, value int32)) {
+			for i := range rows.Len() {
+				for _, v := range rows.Of(i) {
+					add(int(r.Component[i]), value(v))
+				}
+			}
+		})
+		for c := range n {
+			slices.Sort(all.Of(c))
 		}
+		return all
 	}
-	for _, row := range joint {
-		slices.Sort(row)
+	b := &barriers{}
+	if len(groups.Values) > 0 {
+		b.groups = byComponent(&groups, func(x int32) int32 { return x })
 	}
-	out := &sparse.Rows[int32]{}
-	for _, c := range r.Component {
-		out.Append(joint[c]...)
+	if len(pairs.Values) == 0 {
+		return b
 	}
-	return out
+	apart := byComponent(&pairs, func(j int32) int32 { return r.Component[j] })
+	b.apart.Offsets = append(make([]int, 0, n+1), 0)
+	for c := range n {
+		for _, d := range apart.Of(c) {
+			if last := len(b.apart.Values) - 1; last >= b.apart.Offsets[c] && b.apart.Values[last].component == d {
+				b.apart.Values[last].times++
+			} else {
+				b.apart.Values = append(b.apart.Values, barrier{d, 1})
+			}
+		}
+		b.apart.Offsets = append(b.apart.Offsets, len(b.apart.Values))
+	}
+	return b
+}
+
+// row returns a component's row of rows, of which there may be none.
+func row[T any](rows *sparse.Rows[T], component int32) []T {
+	if len(rows.Values) == 0 {
+		return nil
+	}
+	return rows.Of(int(component))
+}
+
+// times returns how many exclusions of two there are between two components.
+func (b *barriers) times(c, d int32) int32 {
+	others := row(&b.apart, c)
+	at, found := slices.BinarySearchFunc(others, d, func(x barrier, d int32) int { return cmp.Compare(x.component, d) })
+	if !found {
+		return 0
+	}
+	return others[at].times
+}
+
+// between reports whether two components may not be in one cluster.
+func (b *barriers) between(c, d int32) bool {
+	return b.times(c, d) > 0 || intersect(row(&b.groups, c), row(&b.groups, d))
 }
 
 // intersect reports whether two ascending lists have an element in common.

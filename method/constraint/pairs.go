@@ -1,12 +1,10 @@
 package constraint
 
-import "github.com/mvclust/mvclust/method/sparse"
-
 // Pairs answers which constraint holds between two samples.
 type Pairs struct {
-	resolved   *Resolved
-	exclusions *sparse.Rows[int32] // of the samples' components
-	size       []int32             // of the component, by its lowest sample
+	resolved *Resolved
+	barriers *barriers
+	size     []int32 // of the component, by its lowest sample
 }
 
 // Pairs prepares the answers. It panics if Check refuses r.
@@ -14,7 +12,7 @@ func (r *Resolved) Pairs() *Pairs {
 	if r == nil {
 		return &Pairs{}
 	}
-	p := &Pairs{r, r.byComponent(), make([]int32, len(r.Component))}
+	p := &Pairs{r, r.barriers(), make([]int32, len(r.Component))}
 	for _, c := range r.Component {
 		p.size[c]++
 	}
@@ -30,7 +28,7 @@ func (p *Pairs) Of(a, b int) Kind {
 		return ""
 	case p.resolved.Component[a] == p.resolved.Component[b]:
 		return MustLink
-	case intersect(p.exclusions.Of(a), p.exclusions.Of(b)):
+	case p.barriers.between(p.resolved.Component[a], p.resolved.Component[b]):
 		return CannotLink
 	}
 	return ""
@@ -39,5 +37,9 @@ func (p *Pairs) Of(a, b int) Kind {
 // Bound reports whether a constraint holds between sample i and any other. It panics if i is out
 // of range.
 func (p *Pairs) Bound(i int) bool {
-	return p.resolved != nil && (p.size[p.resolved.Component[i]] > 1 || len(p.exclusions.Of(i)) > 0)
+	if p.resolved == nil {
+		return false
+	}
+	c := p.resolved.Component[i]
+	return p.size[c] > 1 || len(row(&p.barriers.apart, c)) > 0 || len(row(&p.barriers.groups, c)) > 0
 }

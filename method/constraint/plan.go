@@ -9,5 +9,5 @@ func (s *Set) Footprint(samples, edges, refined int64, threads int) int64 {
 	}
 	exclusions := int64(2*len(s.CannotLink) + len(s.Distinct))
 	links, t := int64(len(s.MustLink)), int64(threads)
-	return 40*samples + exclusions*(80+80*t) + 400*links*t + 16*edges + 16*refined*t
+	return 160*samples + exclusions*(80+80*t) + 400*links*t + 16*edges + 16*refined*t
 }

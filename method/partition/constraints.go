@@ -41,12 +41,10 @@ func (e *network) inner(nodes *aggregation) float64 {
 // which is near 1/2 where the partition does not tell classes apart. Pairs that a fine partition
 // leaves apart, nearly all of them, do not count in its favour.
 func (f *search) conflict(found *aggregation, constraints *constraint.Resolved) (float64, error) {
-	if found.nodes.exclusions.Len() == 0 {
+	if !found.nodes.constrained() {
 		return 0, nil
 	}
-	free := *found.nodes
-	free.exclusions = sparse.Rows[int32]{}
-	merged := singletons(&free)
+	merged := singletons(found.nodes.unconstrained())
 	if _, err := f.moveNodes(1, merged); err != nil {
 		return 0, err
 	}
@@ -72,13 +70,11 @@ func (f *search) conflict(found *aggregation, constraints *constraint.Resolved) 
 // because of one node that should not be in it becomes whole, without that node. It returns s
 // where that is no better.
 func (f *search) relax(s *state) (*state, error) {
-	if s.exclusions.Len() == 0 {
+	if !s.constrained() {
 		return s, nil
 	}
 	sweeps := len(f.sweeps)
-	unconstrained := s.network
-	unconstrained.exclusions = sparse.Rows[int32]{}
-	relaxed := singletons(&unconstrained)
+	relaxed := singletons(s.unconstrained())
 	relaxed.assign(s.label, s.loss)
 	if err := f.optimise(relaxed); err != nil {
 		return nil, err
@@ -110,11 +106,13 @@ func (s *state) repair(constrained *network) []int32 {
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(a, b)) })
 	label, empty := slices.Clone(s.label), s.empty
-	occupied := newOccupancy(len(constrained.exclusions.Values))
+	occupied, done := newOccupancy(len(constrained.exclusions.Values)), make([]bool, len(order))
 	for _, i := range order {
-		exclusions := constrained.exclusionsOf(int(i))
+		exclusions := rowOf(&constrained.exclusions, int(i))
+		barred := slices.ContainsFunc(rowOf(&constrained.apart, int(i)), func(j int32) bool { return done[j] && label[j] == label[i] })
+		done[i] = true
 		// The first of a cluster stays, so that there are enough empty ones.
-		if occupied.conflicts(exclusions, label[i]) {
+		if barred || occupied.conflicts(exclusions, label[i]) {
 			label[i] = empty[len(empty)-1]
 			empty = empty[:len(empty)-1]
 		}
@@ -123,20 +121,29 @@ func (s *state) repair(constrained *network) []int32 {
 	return label
 }
 
-// exclusionsOf returns the exclusions of every sample; no rows where there are none.
-func exclusionsOf(constraints *constraint.Resolved) sparse.Rows[int32] {
-	if constraints == nil || len(constraints.Exclusions.Values) == 0 {
-		return sparse.Rows[int32]{}
-	}
-	return constraints.Exclusions
-}
-
-// exclusionsOf returns the exclusions of node i.
-func (e *network) exclusionsOf(i int) []int32 {
-	if e.exclusions.Len() == 0 {
+// rowOf returns row i, or an empty one where there are no rows.
+func rowOf(rows *sparse.Rows[int32], i int) []int32 {
+	if rows.Len() == 0 {
 		return nil
 	}
-	return e.exclusions.Of(i)
+	return rows.Of(i)
+}
+
+// conflicts reports whether node i, which is visited, may not be in a cluster.
+func (s *state) conflicts(i int, cluster int32) bool {
+	if len(s.apart.Values) > 0 {
+		if !s.marked {
+			s.marked = true
+			s.visits++
+			for _, j := range s.apart.Of(i) {
+				s.barred[s.label[j]] = s.visits
+			}
+		}
+		if s.barred[cluster] == s.visits {
+			return true
+		}
+	}
+	return s.occupied.conflicts(rowOf(&s.exclusions, i), cluster)
 }
 
 // occupancy is the set of the pairs (cluster, exclusion) of which the cluster has a member: a
@@ -155,7 +162,7 @@ func newOccupancy(pairs int) occupancy {
 
 // occupancy returns that of the partition.
 func (s *state) occupancy() occupancy {
-	if s.exclusions.Len() == 0 {
+	if len(s.exclusions.Values) == 0 {
 		return occupancy{}
 	}
 	o := newOccupancy(len(s.exclusions.Values))

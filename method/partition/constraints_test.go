@@ -272,3 +272,64 @@ func BenchmarkConstraints(b *testing.B) {
 		})
 	}
 }
+
+// TestCannotLinksMerged is that any number of cannot-links between two clusters are one between
+// their nodes, since the time of a level follows from that number.
+func TestCannotLinksMerged(t *testing.T) {
+	const n, size = 400, 40
+	var s constraint.Set
+	for i := range n {
+		for j := range i {
+			if i/size != j/size {
+				s.CannotLink = append(s.CannotLink, [2]int{i, j})
+			}
+		}
+	}
+	known, err := s.Resolve(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := newNetwork(t.Context(), blocks(n, size), 1, known, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, clusters := singletons(e), make([]int32, n)
+	for i := range clusters {
+		clusters[i] = int32(i / size)
+	}
+	samples.assign(clusters, 0)
+	nodes := samples.aggregate(samples.numberClusters())
+	const k = n / size
+	if got := len(nodes.apart.Values); got != k*(k-1) || len(nodes.exclusions.Values) != 0 {
+		t.Errorf("%d cannot-links between the samples are %d between %d nodes", len(s.CannotLink), got, k)
+	}
+}
+
+func BenchmarkCannotLinks(b *testing.B) {
+	const n, size = 2000, 100
+	g, r := blocks(n, size), rand.New(rand.NewPCG(16, 0))
+	for _, links := range []int{0, 2000, 200_000} {
+		b.Run(fmt.Sprint(links), func(b *testing.B) {
+			b.ReportAllocs()
+			var s constraint.Set
+			for len(s.CannotLink) < links {
+				if i, j := r.IntN(n), r.IntN(n); i/size != j/size {
+					s.CannotLink = append(s.CannotLink, [2]int{i, j})
+				}
+			}
+			known, err := s.Resolve(n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				clamped, err := known.Propagate(b.Context(), g, 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := Find(b.Context(), clamped, 1, known, Settings{Levels: 20}, rand.New(rand.NewPCG(6, 0)), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -113,7 +113,7 @@ func (s Settings) Steps(constraints *constraint.Resolved) int {
 	if s.Levels > 1 {
 		steps *= 1 + maxCycles*s.Levels
 	}
-	if exclusions := exclusionsOf(constraints); exclusions.Len() > 0 {
+	if constraints != nil && len(constraints.Exclusions.Values) > 0 {
 		steps *= 3
 	}
 	return steps

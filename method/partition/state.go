@@ -22,7 +22,18 @@ type network struct {
 	degree []float64
 	rate   float64
 
-	exclusions sparse.Rows[int32] // by node, ascending; no rows where there are none
+	apart      sparse.Rows[int32] // by node: the nodes that may not be in its cluster
+	exclusions sparse.Rows[int32] // by node: the exclusions of three samples or more
+}
+
+// constrained reports whether any two nodes may not be in one cluster.
+func (e *network) constrained() bool { return len(e.apart.Values) > 0 || len(e.exclusions.Values) > 0 }
+
+// unconstrained returns e without regard to that.
+func (e *network) unconstrained() *network {
+	free := *e
+	free.apart, free.exclusions = sparse.Rows[int32]{}, sparse.Rows[int32]{}
+	return &free
 }
 
 // newNetwork returns the edges between the samples of g.
@@ -51,7 +62,7 @@ func newNetwork(ctx context.Context, g *graph.Graph, resolution float64, constra
 	if all > 0 {
 		e.rate = resolution / all
 	}
-	e.exclusions = exclusionsOf(constraints)
+	e.apart, e.exclusions = constraints.Apart()
 	return e, nil
 }
 
@@ -64,6 +75,9 @@ type state struct {
 	size      []int32   // cluster -> nodes
 	degreeSum []float64 // cluster -> the degrees of its nodes, where nodes have any
 	occupied  occupancy // the exclusions that clusters have a member of
+	barred    []int     // scratch, by cluster: the last visit whose node may not be in it
+	visits    int
+	marked    bool      // whether barred is up to date for the node that is visited
 	empty     []int32   // clusters without nodes
 	costTo    []float64 // scratch, by cluster: the sum of a node's costs to it
 	adjacent  []int32   // scratch: the clusters in costTo
@@ -80,6 +94,9 @@ func singletons(e *network) *state {
 		s.label[i], s.active[i], s.size[i] = int32(i), true, 1
 	}
 	s.occupied = s.occupancy()
+	if len(e.apart.Values) > 0 {
+		s.barred = make([]int, n)
+	}
 	return s
 }
 
@@ -113,7 +130,7 @@ func (s *state) move(i int) bool {
 	if !s.active[i] {
 		return false
 	}
-	s.active[i] = false
+	s.active[i], s.marked = false, false
 	s.addCosts(i)
 	to, change := s.best(i)
 	s.clearCosts()
@@ -152,7 +169,7 @@ func (s *state) best(i int) (cluster int32, change float64) {
 			x += degree * s.degreeSum[c]
 		}
 		if x < least || x == least && best != own && c < best {
-			if s.occupied.conflicts(s.exclusionsOf(i), c) {
+			if s.conflicts(i, c) {
 				s.active[i] = true // the member in conflict may leave
 				continue
 			}
@@ -169,7 +186,7 @@ func (s *state) best(i int) (cluster int32, change float64) {
 func (s *state) relabel(i int, to int32) {
 	own := s.label[i]
 	s.label[i] = to
-	exclusions := s.exclusionsOf(i)
+	exclusions := rowOf(&s.exclusions, i)
 	s.occupied.remove(exclusions, own)
 	s.occupied.add(exclusions, to)
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
@@ -244,7 +261,8 @@ func (s *state) aggregate(number []int32) *network {
 		}
 	})
 	out := &network{offsets: []int{0}, within: s.loss, rate: s.rate}
-	var exclusions []int32
+	var apart, exclusions []int32
+	listed := make([]int, len(s.size)) // by cluster: the last one, from 1, that may not be with it
 	for c := range s.size {
 		if s.size[c] == 0 {
 			continue
@@ -252,12 +270,19 @@ func (s *state) aggregate(number []int32) *network {
 		if s.degree != nil {
 			out.degree = append(out.degree, s.degreeSum[c])
 		}
-		exclusions = exclusions[:0]
+		apart, exclusions = apart[:0], exclusions[:0]
 		for _, i := range members.Of(c) {
 			s.addCosts(int(i))
-			exclusions = append(exclusions, s.exclusionsOf(int(i))...)
+			exclusions = append(exclusions, rowOf(&s.exclusions, int(i))...)
+			for _, j := range rowOf(&s.apart, int(i)) {
+				if d := s.label[j]; listed[d] != c+1 {
+					listed[d] = c + 1
+					apart = append(apart, number[d])
+				}
+			}
 		}
-		if s.exclusions.Len() > 0 {
+		if s.constrained() {
+			out.apart.Append(apart...)
 			out.exclusions.Append(exclusions...)
 		}
 		for _, d := range s.adjacent {

@@ -23,8 +23,8 @@ func (d *Damage) Unwrap() error { return d.err }
 // Recover sets err, if deferred, to a Damage where the function panics. Decoders may
 // answer bytes that contradict each other with a panic.
 func Recover(err *error) {
-	if p := recover(); p != nil {
-		*err = Damaged("it does not add up (%v)", p)
+	if recover() != nil {
+		*err = Damaged("its parts contradict each other")
 	}
 }
 
