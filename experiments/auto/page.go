@@ -129,6 +129,7 @@ func (p *page) columns(s state) []column {
 			column{head: "classes", of: func(x *subject) string { return strconv.Itoa(e.own(x)[0].Scores.Classes) }})
 	}
 	list = append(list, p.own("clusters", lab.Large, 0), p.own("ARI", lab.ARI, 1), p.own("BCubed F", lab.BCubedF, 1))
+	list = append(list, number(bestLevel, func(x *subject) float64 { return e.value(x, bestLevel) }))
 	switch s {
 	case complete:
 		list = append(list, number("between seeds", e.alike), number("the least", e.leastAlike))

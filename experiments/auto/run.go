@@ -12,19 +12,41 @@ import (
 	"github.com/mvclust/mvclust/score"
 )
 
+// bestLevel is a number that a run of the default mode has: the highest ARI of the levels that it
+// offers.
+const bestLevel = "best level"
+
 // fit clusters by the default mode. Of complete sets it keeps the labels, by which runs are
 // compared.
 func fit(ctx context.Context, t *lab.Task) error {
-	return lab.Clustering(func(ctx context.Context, t *lab.Task, views []*mvclust.View) ([]int, error) {
-		result, err := mvclust.Fit(ctx, views, mvclust.Options{Seed: t.Seed})
-		if err != nil {
+	var result *mvclust.Result
+	err := lab.Clustering(func(ctx context.Context, t *lab.Task, views []*mvclust.View) ([]int, error) {
+		var err error
+		if result, err = mvclust.Fit(ctx, views, mvclust.Options{Seed: t.Seed}); err != nil {
 			return nil, err
-		}
-		if t.Setup.Missing == nil && t.Setup.Noise == 0 {
-			t.Labels = result.Labels
 		}
 		return result.Labels, nil
 	})(ctx, t)
+	if err != nil {
+		return err
+	}
+	if t.Setup.Missing == nil && t.Setup.Noise == 0 {
+		t.Labels = result.Labels
+	}
+	_, classes, _, err := t.Lab.Load(ctx, t.Setup)
+	if err != nil {
+		return err
+	}
+	best := t.Scores.ARI
+	for _, l := range result.Levels {
+		s, err := score.Compare(classes, l.Labels)
+		if err != nil {
+			return err
+		}
+		best = max(best, s.ARI)
+	}
+	t.Set(bestLevel, 100*best)
+	return nil
 }
 
 // updating is the method that fits four fifths of the samples, drawn at random, and updates the

@@ -47,7 +47,7 @@ const (
 
 // MostSamples is the number of samples up to which there are opponents, whose time and memory
 // grow with its square.
-const MostSamples = opponent.MostLinked
+const MostSamples = opponent.MostSamples
 
 // common returns what runs a method that all experiments have, nil for another.
 func common(m Method) Func {
@@ -69,20 +69,40 @@ func rival(ctx context.Context, t *Task, views []*mvclust.View) ([]int, error) {
 	if views[0].Samples > MostSamples {
 		return nil, fmt.Errorf("more than %d samples", MostSamples)
 	}
-	switch t.Setup.Method {
-	case KMeans:
+	if t.Setup.Method == KMeans {
 		return opponent.KMeans(ctx, views, classes, t.Seed, 0)
-	case Spectral:
-		return opponent.Spectral(ctx, views, classes, t.Seed, 0)
-	case Ward:
-		return opponent.Ward(ctx, views, classes, 0)
-	case Average:
-		return opponent.Average(ctx, views, classes, 0)
-	case Leiden10:
-		return opponent.Leiden(ctx, views, 10, t.Seed, 0)
-	default:
-		return opponent.Leiden(ctx, views, 20, t.Seed, 0)
 	}
+	a, err := t.alike(ctx, views)
+	if err != nil {
+		return nil, err
+	}
+	switch t.Setup.Method {
+	case Spectral:
+		return a.Spectral(ctx, classes, t.Seed, 0)
+	case Ward:
+		return a.Ward(ctx, classes)
+	case Average:
+		return a.Average(ctx, classes)
+	case Leiden10:
+		return a.Leiden(ctx, 10, t.Seed)
+	default:
+		return a.Leiden(ctx, 20, t.Seed)
+	}
+}
+
+// alike compares the samples of a task, as the opponents want it. The last comparison is kept:
+// they are run one after the other. So their times say nothing.
+func (t *Task) alike(ctx context.Context, views []*mvclust.View) (*opponent.Alike, error) {
+	key := recordKey(t.Setup.By(""), t.Seed)
+	if last := &t.Lab.alike; last.key != key {
+		last.key, last.of = "", nil
+		a, err := opponent.Measure(ctx, views, 0)
+		if err != nil {
+			return nil, err
+		}
+		last.key, last.of = key, a
+	}
+	return t.Lab.alike.of, nil
 }
 
 // fit clusters by mvclust.Fit.

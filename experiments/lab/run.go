@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/experiments/opponent"
 )
 
 // Lab is where runs are done.
@@ -39,6 +40,10 @@ type Lab struct {
 	reasons map[string]string // by key of the setup, why it could not be run
 	used    map[*Record]bool
 	cost    map[string][2]float64 // by set, the seconds and the number of its runs
+	alike   struct {              // the last comparison for opponents, and of which run
+		key string
+		of  *opponent.Alike
+	}
 }
 
 func (l *Lab) say(format string, args ...any) {

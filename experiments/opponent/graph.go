@@ -3,6 +3,7 @@ package opponent
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -10,27 +11,61 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// fused returns, for every sample, the k others that are most alike by the mean cosine
-// over the views that both have, the lower number first among equals; fewer where it
-// has fewer in common with. A list ascends by number.
-func fused(ctx context.Context, views []*view.View, k, threads int) ([][]int32, error) {
+// Alike says how alike samples are: by the mean cosine over the views that two have in common.
+type Alike struct {
+	lists [][]int32 // by sample, the others that are most alike, these first
+	far   triangle
+}
+
+const (
+	// MostSamples is the number of samples up to which there is an Alike: it holds the distance
+	// of every pair, in 4 bytes, which are 800 MB then.
+	MostSamples = 20_000
+	// mostNearest is the number of neighbours that it knows.
+	mostNearest = 20
+)
+
+// Measure compares all samples. The result is the same for any number of threads; 0 stands for
+// all. It is an error if there are more than MostSamples.
+func Measure(ctx context.Context, views []*view.View, threads int) (*Alike, error) {
+	if views[0].Samples > MostSamples {
+		return nil, fmt.Errorf("more than %d samples", MostSamples)
+	}
 	all, err := spaces(ctx, views, threads)
 	if err != nil {
 		return nil, err
 	}
 	n := all[0].Samples
 	everyone := make([]int32, n)
+	a := &Alike{make([][]int32, n), make(triangle, n)}
 	for i := range everyone {
 		everyone[i] = int32(i)
+		a.far[i] = make([]float32, i)
 	}
-	lists := make([][]int32, n)
 	err = parallel.Blocks(ctx, threads, n, rowsOfABlock, func(_, lo, hi int) {
 		m := means(all, lo, hi, everyone)
 		for i := lo; i < hi; i++ {
-			lists[i] = nearest(m[i-lo], i, k)
+			a.lists[i] = nearest(m[i-lo], i, mostNearest)
+			for j := range a.far[i] {
+				a.far[i][j] = max(0, 1-m[i-lo][j])
+			}
 		}
 	})
-	return lists, err
+	if err != nil {
+		return nil, err
+	}
+	a.far.fill()
+	return a, nil
+}
+
+// nearest returns, for every sample, the k others that are most alike, of at most 20, the lower
+// number first among equals; fewer where it has fewer in common with. A list ascends by number.
+func (a *Alike) nearest(k int) [][]int32 {
+	lists := make([][]int32, len(a.lists))
+	for i, list := range a.lists {
+		lists[i] = slices.Sorted(slices.Values(list[:min(k, len(list))]))
+	}
+	return lists
 }
 
 // chunk is how many samples a block is compared with before the next ones: their rows
@@ -69,7 +104,7 @@ func means(all []*similarity.Space, lo, hi int, everyone []int32) [][]float32 {
 	return m
 }
 
-// nearest returns the k samples of the highest means, ascending, without i itself.
+// nearest returns the k samples of the highest means, falling, without i itself.
 func nearest(mean []float32, i, k int) []int32 {
 	var others []int32
 	for j, x := range mean {
@@ -77,11 +112,9 @@ func nearest(mean []float32, i, k int) []int32 {
 			others = append(others, int32(j))
 		}
 	}
-	list := slices.Clone(best(others, k, func(a, b int32) int {
+	return slices.Clone(best(others, k, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(mean[b], mean[a]), cmp.Compare(a, b))
 	}))
-	slices.Sort(list)
-	return list
 }
 
 // best returns the first k of list in the order of compare, and reorders list.

@@ -5,12 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/mvclust/mvclust/method/view"
 )
 
 // Leiden parts the samples such that the modularity of a graph is high, at resolution 1: that of
-// the given number of nearest neighbours by the mean cosine over the views that both samples
+// the given number of nearest neighbours, at most 20, by the mean cosine over the views that both samples
 // have, an edge where either is one of the other's. It finds the number of clusters by itself, by
 // the method of
 //
@@ -18,12 +16,8 @@ import (
 //	communities", 2019,
 //
 // which is repeated until it no longer improves the modularity.
-func Leiden(ctx context.Context, views []*view.View, neighbours int, seed uint64, threads int) ([]int, error) {
-	lists, err := fused(ctx, views, neighbours, threads)
-	if err != nil {
-		return nil, err
-	}
-	return communities(ctx, unweighted(lists), stream(seed, leidenStream))
+func (a *Alike) Leiden(ctx context.Context, neighbours int, seed uint64) ([]int, error) {
+	return communities(ctx, unweighted(a.nearest(neighbours)), stream(seed, leidenStream))
 }
 
 // communities returns the community of every node.

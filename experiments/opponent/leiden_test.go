@@ -167,9 +167,10 @@ func BenchmarkLeiden(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	a := measured(b, set.Views...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Leiden(b.Context(), set.Views, 20, 0, 0); err != nil {
+		if _, err := a.Leiden(b.Context(), 20, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

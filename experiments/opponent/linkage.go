@@ -3,42 +3,31 @@ package opponent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-
-	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/method/view"
 )
-
-// MostLinked is the number of samples up to which there is a linkage: it holds the distance of
-// every pair, in 4 bytes, which are 800 MB then.
-const MostLinked = 20_000
 
 // Ward parts the samples into k clusters: it merges, again and again, the two whose union adds
 // least to the sum of the squared distances of the samples from the means of their clusters. The
 // squared distance of two samples is 2 less twice the mean cosine over the views that both have:
 // that of their rows side by side, each of unit length, over the number of views. Two that have no
 // view in common are as far apart as all others are on average.
-func Ward(ctx context.Context, views []*view.View, k, threads int) ([]int, error) {
-	return linked(ctx, views, k, threads, ward)
+func (a *Alike) Ward(ctx context.Context, k int) ([]int, error) {
+	return a.linked(ctx, k, ward)
 }
 
 // Average parts the samples into k clusters: it merges, again and again, the two whose samples
 // are nearest to each other on average. The distance of two samples is 1 less the mean cosine
 // over the views that both have. Two that have no view in common are as far apart as all others
 // are on average.
-func Average(ctx context.Context, views []*view.View, k, threads int) ([]int, error) {
-	return linked(ctx, views, k, threads, average)
+func (a *Alike) Average(ctx context.Context, k int) ([]int, error) {
+	return a.linked(ctx, k, average)
 }
 
-func linked(ctx context.Context, views []*view.View, k, threads int, update rule) ([]int, error) {
-	if n := views[0].Samples; n > MostLinked {
-		return nil, fmt.Errorf("more than %d samples", MostLinked)
-	}
-	d, err := distances(ctx, views, threads)
-	if err != nil {
-		return nil, err
+func (a *Alike) linked(ctx context.Context, k int, update rule) ([]int, error) {
+	d := make(triangle, len(a.far)) // which is used up
+	for i, row := range a.far {
+		d[i] = slices.Clone(row)
 	}
 	merges, err := agglomerate(ctx, d, update)
 	if err != nil {
@@ -53,39 +42,15 @@ type triangle [][]float32
 
 func (d triangle) at(i, j int) *float32 { return &d[max(i, j)][min(i, j)] }
 
-// distances returns 1 less the mean cosines over the views that two samples have in common; the
-// mean of all where they have none.
-func distances(ctx context.Context, views []*view.View, threads int) (triangle, error) {
-	all, err := spaces(ctx, views, threads)
-	if err != nil {
-		return nil, err
-	}
-	n := all[0].Samples
-	everyone := make([]int32, n)
-	d := make(triangle, n)
-	for i := range d {
-		everyone[i] = int32(i)
-		d[i] = make([]float32, i)
-	}
-	sums, counts := make([]float64, n), make([]int, n)
-	err = parallel.Blocks(ctx, threads, n, rowsOfABlock, func(_, lo, hi int) {
-		m := means(all, lo, hi, everyone[:hi])
-		for i := lo; i < hi; i++ {
-			for j := range d[i] {
-				x := max(0, 1-m[i-lo][j])
-				if d[i][j] = x; x == x {
-					sums[i] += float64(x)
-					counts[i]++
-				}
+// fill puts the mean of all in the place of what is not known.
+func (d triangle) fill() {
+	sum, count := 0.0, 0
+	for _, row := range d {
+		for _, x := range row {
+			if x == x {
+				sum, count = sum+float64(x), count+1
 			}
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	sum, count := 0.0, 0
-	for i := range sums {
-		sum, count = sum+sums[i], count+counts[i]
 	}
 	typical := float32(sum / float64(count)) // a view has two samples at least
 	for _, row := range d {
@@ -95,7 +60,6 @@ func distances(ctx context.Context, views []*view.View, threads int) (triangle, 
 			}
 		}
 	}
-	return d, nil
 }
 
 // rule returns the distance of a cluster of c samples from the union of two, of a and b samples,

@@ -132,10 +132,7 @@ func TestDistances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := distances(t.Context(), []*view.View{a, b}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := measured(t, a, b).far
 	want := triangle{nil, {0.6}, {0.4, 1}, {1, 2, 1}}
 	for i := range want {
 		for j, x := range want[i] {
@@ -146,9 +143,9 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-func TestLinkedBound(t *testing.T) {
-	v := &view.View{Samples: MostLinked + 1}
-	if _, err := Ward(t.Context(), []*view.View{v}, 2, 1); err == nil {
+func TestBounds(t *testing.T) {
+	v := &view.View{Samples: MostSamples + 1}
+	if _, err := Measure(t.Context(), []*view.View{v}, 1); err == nil {
 		t.Error("there is no bound")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -163,9 +160,10 @@ func BenchmarkWard(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	a := measured(b, set.Views...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Ward(b.Context(), set.Views, 20, 0); err != nil {
+		if _, err := a.Ward(b.Context(), 20); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -33,19 +33,38 @@ func methods() map[string]func(ctx context.Context, views []*view.View, seed uin
 		"k-means": func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
 			return KMeans(ctx, views, 6, seed, threads)
 		},
-		"spectral": func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
-			return Spectral(ctx, views, 6, seed, threads)
-		},
-		"Ward": func(ctx context.Context, views []*view.View, _ uint64, threads int) ([]int, error) {
-			return Ward(ctx, views, 6, threads)
-		},
-		"average": func(ctx context.Context, views []*view.View, _ uint64, threads int) ([]int, error) {
-			return Average(ctx, views, 6, threads)
-		},
-		"Leiden": func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
-			return Leiden(ctx, views, 20, seed, threads)
-		},
+		"spectral": alike(func(ctx context.Context, a *Alike, seed uint64, threads int) ([]int, error) {
+			return a.Spectral(ctx, 6, seed, threads)
+		}),
+		"Ward": alike(func(ctx context.Context, a *Alike, _ uint64, _ int) ([]int, error) { return a.Ward(ctx, 6) }),
+		"average": alike(func(ctx context.Context, a *Alike, _ uint64, _ int) ([]int, error) {
+			return a.Average(ctx, 6)
+		}),
+		"Leiden": alike(func(ctx context.Context, a *Alike, seed uint64, _ int) ([]int, error) {
+			return a.Leiden(ctx, 20, seed)
+		}),
 	}
+}
+
+// alike makes a method of one that wants the samples compared.
+func alike(method func(ctx context.Context, a *Alike, seed uint64, threads int) ([]int, error)) func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
+	return func(ctx context.Context, views []*view.View, seed uint64, threads int) ([]int, error) {
+		a, err := Measure(ctx, views, threads)
+		if err != nil {
+			return nil, err
+		}
+		return method(ctx, a, seed, threads)
+	}
+}
+
+// measured compares the samples of views.
+func measured(t testing.TB, views ...*view.View) *Alike {
+	t.Helper()
+	a, err := Measure(t.Context(), views, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // Classes that lie well apart are found, the same for any number of threads.
@@ -140,10 +159,7 @@ func TestFused(t *testing.T) {
 		}
 	}
 	views := []*view.View{gaussian(t, n, 9, 1, first...), gaussian(t, n, 5, 2, second...)}
-	lists, err := fused(t.Context(), views, k, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lists := measured(t, views...).nearest(k)
 	for i, list := range lists {
 		type other struct {
 			j    int32
@@ -178,10 +194,7 @@ func TestFused(t *testing.T) {
 // Samples that have nothing in common with others have short lists.
 func TestFusedFew(t *testing.T) {
 	views := []*view.View{gaussian(t, 7, 3, 1, 0, 1, 2), gaussian(t, 7, 3, 2, 3, 4, 5, 6)}
-	lists, err := fused(t.Context(), views, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lists := measured(t, views...).nearest(5)
 	want := [][]int32{{1, 2}, {0, 2}, {0, 1}, {4, 5, 6}, {3, 5, 6}, {3, 4, 6}, {3, 4, 5}}
 	for i := range want {
 		if !slices.Equal(lists[i], want[i]) {
@@ -255,10 +268,7 @@ func TestLaplacian(t *testing.T) {
 func TestLeading(t *testing.T) {
 	for _, test := range []struct{ n, k int }{{300, 5}, {300, 60}, {40, 40}, {40, 1}} {
 		v := gaussian(t, test.n, 4, 1)
-		lists, err := fused(t.Context(), []*view.View{v}, 8, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lists := measured(t, v).nearest(8)
 		// Two halves that do not touch have the eigenvalue 1 twice.
 		for i := range lists {
 			lists[i] = slices.DeleteFunc(lists[i], func(j int32) bool { return (i < test.n/2) != (int(j) < test.n/2) })
@@ -314,9 +324,10 @@ func BenchmarkSpectral(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	a := measured(b, set.Views...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Spectral(b.Context(), set.Views, 20, 0, 0); err != nil {
+		if _, err := a.Spectral(b.Context(), 20, 0, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"github.com/mvclust/mvclust/method/view"
 )
 
 // spectralNeighbours is the number of neighbours of the graph that Spectral cuts.
@@ -20,11 +18,8 @@ const spectralNeighbours = 15
 //	Ng, Jordan and Weiss, "On spectral clustering: analysis and an algorithm", 2001.
 //
 // The result is the same for any number of threads; 0 stands for all.
-func Spectral(ctx context.Context, views []*view.View, k int, seed uint64, threads int) ([]int, error) {
-	lists, err := fused(ctx, views, spectralNeighbours, threads)
-	if err != nil {
-		return nil, err
-	}
+func (a *Alike) Spectral(ctx context.Context, k int, seed uint64, threads int) ([]int, error) {
+	lists := a.nearest(spectralNeighbours)
 	random := stream(seed, spectralStream)
 	places, err := leading(ctx, laplacian(lists), k, threads, random)
 	if err != nil {
