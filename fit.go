@@ -34,6 +34,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.cutter, err = newCutter(opt.Constraints, opt.Examples, opt.Clusters, r.plan.samples, r.plan.Threads); err != nil {
+		return nil, err
+	}
 	scalers, spaces, err := r.prepare(views)
 	if err != nil {
 		return nil, err
@@ -63,7 +66,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if fused, err = renumbered.Clamp(ctx, fused, r.plan.Threads); err != nil {
 		return nil, err
 	}
-	found, err := r.cluster(fused, renumbered)
+	found, err := r.cluster(fused, renumbered, order)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +76,9 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	}
 	result.Functions, result.Scalers, result.LocalScales = functions, scalers, scales
 	result.Constraints = constraints
+	if err := r.cut(result); err != nil {
+		return nil, err
+	}
 	if opt.Learner == nil {
 		result.Options.Learning = functions.Settings
 	}
@@ -91,6 +97,8 @@ type run struct {
 	plan  *plan
 	costs costs
 	trace Trace
+	// cutter makes the result meet Options.Clusters and Options.Examples.
+	cutter *cutter
 }
 
 // newRun checks the views and plans the run.
@@ -226,12 +234,37 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 		Level:          found.level,
 		Options:        r.plan.Options,
 	}
-	result.Sizes = make([]int, 1+slices.Max(result.Labels))
-	for _, l := range result.Labels {
-		result.Sizes[l]++
-	}
+	result.Sizes = sizes(result.Labels)
 	result.Options.Neighbours, result.Options.Resolution = found.granularity.Neighbours, found.granularity.Resolution
 	r.trace.Sweeps = found.partition.Sweeps
 	result.Trace = r.trace
 	return result, nil
+}
+
+// sizes counts the samples of every cluster.
+func sizes(labels []int) []int {
+	counts := make([]int, 1+slices.Max(labels))
+	for _, l := range labels {
+		counts[l]++
+	}
+	return counts
+}
+
+// cut makes the result meet Options.Clusters and Options.Examples.
+func (r *run) cut(result *Result) error {
+	if len(r.cutter.examples) == 0 && r.cutter.clusters == 0 {
+		return nil
+	}
+	result.Against = Against(result.Labels, r.plan.Examples)
+	p := &granular{result.Graph, result.Labels, result.Granularity.Resolution, r.plan.Partition, r.plan.Seed}
+	if err := r.cutter.apply(r.ctx, p); err != nil {
+		return err
+	}
+	if result.Level >= 0 && !slices.Equal(p.labels, result.Labels) {
+		result.Level = -1
+	}
+	result.Graph, result.Labels, result.Sizes, result.Constraints = p.graph, p.labels, sizes(p.labels), r.cutter.known
+	var err error
+	result.Confidence, err = partition.Confidence(p.graph, p.labels)
+	return err
 }

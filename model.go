@@ -50,6 +50,12 @@ type Model struct {
 	Retired int
 	// Constraints holds the constraints, all of which Labels honours.
 	Constraints constraint.Set
+	// Examples holds the examples of the fit or the latest Cut; what follows from them stands
+	// last in Constraints.
+	Examples []Example
+	// Against holds those of them that the clusters contradicted before they had to meet them. A
+	// file does not have it.
+	Against []Example
 	// Settings holds the settings of the fit.
 	Settings ModelSettings
 }
@@ -110,6 +116,8 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 		Levels:         r.Levels,
 		Level:          r.Level,
 		Constraints:    r.Options.Constraints,
+		Examples:       r.Options.Examples,
+		Against:        r.Against,
 		Settings: ModelSettings{
 			Neighbours: r.Granularity.Neighbours, Candidates: r.Options.Candidates, Resolution: r.Granularity.Resolution,
 			Posterior: r.Options.Posterior, Refinement: r.Options.Refinement, Partition: r.Options.Partition,
@@ -119,7 +127,11 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	if f := r.Functions; f != nil { // without the learning curve and the settings of learning
 		m.Functions = &probability.Functions{ByView: f.ByView, Cross: f.Cross, BaseRate: f.BaseRate}
 	}
-	if r.Granularity.Chosen {
+	if own, err := examplesSet(m.Examples, len(r.Labels)); err == nil {
+		m.Constraints.MustLink = slices.Concat(m.Constraints.MustLink, own.MustLink)
+		m.Constraints.CannotLink = slices.Concat(m.Constraints.CannotLink, own.CannotLink)
+	}
+	if r.Granularity.Chosen && r.Options.Clusters == 0 && len(m.Examples) == 0 {
 		m.Settings.Chosen = len(r.Labels)
 	}
 	for i, v := range views {
@@ -240,7 +252,7 @@ func (m *Model) validate() error {
 	if err := m.validateLabels(); err != nil {
 		return err
 	}
-	if err := m.validateLevels(); err != nil {
+	if err := cmp.Or(m.validateLevels(), m.validateExamples()); err != nil {
 		return err
 	}
 	if err := m.Graph.Validate(); err != nil {

@@ -44,6 +44,8 @@ type modelHeader struct {
 	// without levels.
 	Levels []Level `json:"levels,omitempty"`
 	Level  *int    `json:"level,omitempty"`
+	// Examples are the samples whose classes are known.
+	Examples []Example `json:"examples,omitempty"`
 	// What was learned: the base rates, and the cross functions where completion needs them.
 	BaseRate []float64                 `json:"base_rate,omitempty"`
 	Cross    [][]*probability.Function `json:"cross,omitempty"`
@@ -154,7 +156,7 @@ func (w *ModelWriter) Finish(m *Model) error {
 	}
 	h := modelHeader{
 		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings.encode(),
-		BaseRate: m.Functions.BaseRate, IDs: m.IDs, Levels: m.Levels,
+		BaseRate: m.Functions.BaseRate, IDs: m.IDs, Levels: m.Levels, Examples: m.Examples,
 	}
 	if len(m.Levels) > 0 {
 		h.Level = &m.Level
@@ -464,7 +466,7 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	f := openMembers(file)
 	n := h.Samples
 	m := &Model{
-		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired,
+		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired, Examples: h.Examples,
 		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
 		Labels:    integers[int](f, "labels", n),
 		Graph: &graph.Graph{

@@ -92,12 +92,16 @@ type Result struct {
 	// is the place among them of the one that Labels are of, or -1 where they are of none.
 	Levels []Level
 	Level  int
+	// Against holds those of Options.Examples that the clusters contradicted before they had to
+	// meet them.
+	Against []Example
 	// Scalers holds, by view, what rows were scaled with, and LocalScales what their
 	// distances were multiplied by, as similarity.Space.LocalScales has it; nil where
 	// similarities are not localised.
 	Scalers     []*view.Scaler
 	LocalScales [][]float32
-	// Constraints is what follows from Options.Constraints; nil without constraints.
+	// Constraints is what follows from Options.Constraints and Options.Examples; nil without
+	// either.
 	Constraints *constraint.Resolved
 	// Options are those that ask for this very result: every default is filled in, and what
 	// was chosen from the data is given.

@@ -62,6 +62,12 @@ type Options struct {
 	// Constraints are what is known of pairs of samples, by their numbers in the views.
 	// All are honoured, and those that contradict each other are a *ConstraintError.
 	Constraints Constraints
+	// Clusters, above 0, is the exact number of clusters; see Model.Cut. Fewer than follow from
+	// the constraints, or more, are a *partition.CountError.
+	Clusters int
+	// Examples are samples whose classes are known. They choose the granularity; then samples
+	// of one label are put together, and of two labels apart.
+	Examples []Example
 	// Seed decides all that is drawn at random.
 	Seed uint64
 	// Order decides ties and the order of moves. It holds every sample once; of equals, the

@@ -136,7 +136,7 @@ func (p *plan) order() error {
 
 // selection returns the settings of the search for K and the resolution.
 func (p *plan) selection() selection.Settings {
-	return selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, Partition: p.Partition}
+	return selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, Clusters: p.Clusters, Partition: p.Partition}
 }
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so

@@ -303,9 +303,9 @@ type clustering struct {
 }
 
 // cluster refines the fused graph and finds the clusters in it.
-func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved) (*clustering, error) {
+func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
 	if r.plan.Preset == Auto {
-		return r.choose(fused, known)
+		return r.choose(fused, known, order)
 	}
 	refined, nearest, err := r.refine(fused, known)
 	if err != nil {
@@ -322,8 +322,12 @@ func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved) (*clusteri
 
 // choose refines and partitions with many numbers of neighbours and resolutions, and takes
 // the best.
-func (r *run) choose(fused *graph.Graph, known *constraint.Resolved) (*clustering, error) {
+func (r *run) choose(fused *graph.Graph, known *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
 	set := r.plan.selection()
+	place := order.Inverse()
+	for _, x := range r.cutter.examples {
+		set.Examples = append(set.Examples, selection.Example{Sample: place[x.Sample], Class: x.Class})
+	}
 	step := r.begin(StageChoose, set.Steps(fused.Samples()))
 	found, err := selection.Search(r.ctx, fused, known, set, r.plan.Seed, r.plan.Threads, step.done)
 	if err := step.end(err); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"slices"
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
@@ -76,6 +77,31 @@ func ExampleExplainer_Suggest() {
 	// cluster 0 may be two, of 34 and 27 samples: pull 0.80
 	// do samples 148 and 101 belong together? the answer may move 60
 	// do samples 101 and 89 belong together? the answer may move 59
+}
+
+// Somebody answers what the clustering leaves open, and the clusters follow.
+func ExampleQuestions() {
+	x, err := example()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, q := context.Background(), x.Questions()
+	for _, verdict := range []explain.Verdict{explain.Different, explain.Different} {
+		open, err := q.Next(ctx, 1)
+		if err != nil {
+			log.Fatal(err)
+		}
+		ask := open[0]
+		fmt.Printf("samples %d and %d, of clusters %d and %d: %s\n", ask.A.Sample, ask.B.Sample, ask.A.Cluster, ask.B.Cluster, verdict)
+		if err := q.Answer(ctx, explain.Answer{A: ask.A.Sample, B: ask.B.Sample, About: ask.About, Verdict: verdict}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println("clusters:", 1+slices.Max(q.Labels()))
+	// Output:
+	// samples 276 and 14, of clusters 0 and 3: different
+	// samples 296 and 177, of clusters 2 and 2: different
+	// clusters: 6
 }
 
 // Why do two samples share a cluster?

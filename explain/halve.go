@@ -13,25 +13,44 @@ import (
 
 // halve cuts every cluster in two along its weakest links, and returns the half of every
 // sample: the halves of cluster c are 2c and 2c+1. The second is the smaller one. It is
-// empty if the cluster is too small to be cut.
-func halve(ctx context.Context, g *graph.Graph, members [][]int32, degree []float64, seed uint64, threads int) ([]int, error) {
+// empty if the cluster is too small to be cut. number holds the number of every cluster.
+// Cuts that are in known, by number, are taken from it, and the others put there.
+func halve(ctx context.Context, g *graph.Graph, members [][]int32, number []int, degree []float64, known map[int][]int32, seed uint64, threads int) ([]int, error) {
 	labels := make([]int, g.Samples())
 	rooms := make([]cutter, parallel.Threads(threads))
+	found := make([][]int32, len(members))
 	err := parallel.Blocks(ctx, threads, len(members), 1, func(worker, c, _ int) {
 		r := &rooms[worker]
 		if r.place == nil {
 			r.ctx, r.g, r.degree, r.place = ctx, g, degree, make([]int32, g.Samples())
 		}
+		half, cut := known[number[c]]
+		if !cut {
+			half = r.halfOf(members[c], seed, number[c])
+		}
 		for _, i := range members[c] {
 			labels[i] = 2 * c
 		}
-		if least := leastHalf(len(members[c])); 2*least <= len(members[c]) {
-			for _, i := range r.cut(members[c], least, rand.New(rand.NewPCG(seed, uint64(c)))) {
-				labels[i] = 2*c + 1
-			}
+		for _, i := range half {
+			labels[i] = 2*c + 1
 		}
+		found[c] = half
 	})
+	if err == nil && known != nil {
+		for c, half := range found {
+			known[number[c]] = half
+		}
+	}
 	return labels, err
+}
+
+// halfOf returns the smaller half of a cluster, none where it is too small to be cut.
+func (r *cutter) halfOf(members []int32, seed uint64, number int) []int32 {
+	least := leastHalf(len(members))
+	if 2*least > len(members) {
+		return nil
+	}
+	return r.cut(members, least, rand.New(rand.NewPCG(seed, uint64(number))))
 }
 
 // leastHalf is the least size of a half of n members. A few loosely linked samples are not

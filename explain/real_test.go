@@ -133,7 +133,7 @@ func TestRealSuggestions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := newFinder(t.Context(), x, 10)
+			f, err := newFinder(t.Context(), x, 10, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -88,6 +88,9 @@ const (
 	// AboutSample asks whether a sample is in the right cluster. The other is the central one
 	// there.
 	AboutSample Topic = "sample"
+	// AboutClusters is of no question. It marks an Answer that somebody gives about whole
+	// clusters, by two of their samples.
+	AboutClusters Topic = "clusters"
 )
 
 // Question is a pair of samples to ask somebody about: do they belong together?
@@ -102,8 +105,10 @@ type Question struct {
 	// Samples is the number of samples that another answer would move: those of the smaller
 	// side.
 	Samples int `json:"samples"`
-	// Value is Samples times the entropy of Yes in bits.
+	// Value is Samples times the entropy of Yes in bits, or 1 bit where Second is set.
 	Value float64 `json:"value"`
+	// Second says that another pair of the two clusters is the same already; see Questions.
+	Second bool `json:"second,omitempty"`
 }
 
 // Suggest lists where the clustering is least certain: at most top merges, splits and
@@ -117,7 +122,7 @@ func (x *Explainer) Suggest(ctx context.Context, top int) (*Suggestions, error) 
 	case top == 0:
 		top = DefaultTop
 	}
-	f, err := newFinder(ctx, x, top)
+	f, err := newFinder(ctx, x, top, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +158,7 @@ type finder struct {
 	members  [][]int32 // cluster -> samples
 	merges   []couple
 	splits   []couple
+	once     map[[2]int]bool // Questions.once; nil of a model without answers
 }
 
 // couple is two clusters, or the halves of one, and their pull.
@@ -161,7 +167,8 @@ type couple struct {
 	pull float64
 }
 
-func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
+// newFinder describes clusters and halves; known, if not nil, keeps the cuts of halve.
+func newFinder(ctx context.Context, x *Explainer, top int, known map[int][]int32) (*finder, error) {
 	m := x.m
 	f := &finder{Explainer: x, ctx: ctx, top: top}
 	f.labels, f.number = packed(m.Labels)
@@ -170,12 +177,12 @@ func newFinder(ctx context.Context, x *Explainer, top int) (*finder, error) {
 		f.members[l] = append(f.members[l], int32(i))
 	}
 	var err error
-	if f.half, err = halve(ctx, m.Graph, f.members, x.worth.Degrees.Sample, m.Settings.Seed, x.threads); err != nil {
+	if f.half, err = halve(ctx, m.Graph, f.members, f.number, x.worth.Degrees.Sample, known, m.Settings.Seed, x.threads); err != nil {
 		return nil, err
 	}
 	describe := func(labels []int) ([]Cluster, error) {
 		return Describe(ctx, m.Graph, labels, m.Confidence, DescribeSettings{
-			Members: 1, Merges: math.MaxInt32,
+			Members: 2, Merges: math.MaxInt32,
 			Resolution: m.Settings.Resolution, Clip: m.Settings.Partition.Clip,
 		}, x.threads)
 	}
@@ -365,19 +372,37 @@ type openQuestion struct {
 	yes     float64
 	samples int
 	value   float64
+	second  bool
 }
 
 // questions returns those of the largest value.
 func (f *finder) questions() []Question {
+	out := []Question{}
+	for _, q := range f.open() {
+		if len(out) == f.top {
+			break
+		}
+		out = append(out, Question{f.ref(q.a), f.ref(q.b), q.about, q.yes, q.samples, q.value, q.second})
+	}
+	return out
+}
+
+// open returns all questions by falling value.
+func (f *finder) open() []openQuestion {
 	var all []openQuestion
 	add := func(about Topic, a, b int, yes float64, samples int) {
 		if value := float64(samples) * entropy(yes); value > 0 {
-			all = append(all, openQuestion{about, a, b, yes, samples, value})
+			all = append(all, openQuestion{about, a, b, yes, samples, value, false})
 		}
 	}
 	for _, p := range f.merges {
 		a, b := &f.clusters[p.a], &f.clusters[p.b]
-		add(AboutMerge, a.Central[0], b.Central[0], p.pull, min(a.Size, b.Size))
+		if size := min(a.Size, b.Size); f.once[sorted(f.number[p.a], f.number[p.b])] {
+			// Other samples than before, where there are others.
+			all = append(all, openQuestion{AboutMerge, a.Central[len(a.Central)-1], b.Central[len(b.Central)-1], p.pull, size, float64(size), true})
+		} else {
+			add(AboutMerge, a.Central[0], b.Central[0], p.pull, size)
+		}
 	}
 	for _, p := range f.splits {
 		a, b := &f.halves[p.a], &f.halves[p.b]
@@ -394,21 +419,18 @@ func (f *finder) questions() []Question {
 		}
 	}
 	slices.SortFunc(all, func(p, q openQuestion) int {
+		if p.second != q.second {
+			return map[bool]int{true: -1, false: 1}[p.second]
+		}
 		return cmp.Or(cmp.Compare(q.value, p.value), p.a-q.a, p.b-q.b)
 	})
-	out := []Question{}
 	seen := map[[2]int]bool{} // a pair may stand for two questions
-	for _, q := range all {
-		pair := [2]int{min(q.a, q.b), max(q.a, q.b)}
-		if len(out) == f.top {
-			break
-		}
-		if !seen[pair] && f.constraints.Of(q.a, q.b) == "" {
-			seen[pair] = true
-			out = append(out, Question{f.ref(q.a), f.ref(q.b), q.about, q.yes, q.samples, q.value})
-		}
-	}
-	return out
+	return slices.DeleteFunc(all, func(q openQuestion) bool {
+		pair := sorted(q.a, q.b)
+		twice := seen[pair]
+		seen[pair] = true
+		return twice || f.constraints.Of(q.a, q.b) != ""
+	})
 }
 
 // entropy returns the entropy of an answer that is yes with probability p, in bits.

@@ -260,7 +260,7 @@ func TestHalve(t *testing.T) {
 				degree[i] += float64(w)
 			}
 		}
-		half, err := halve(t.Context(), g, [][]int32{members}, degree, uint64(run), 1)
+		half, err := halve(t.Context(), g, [][]int32{members}, []int{0}, degree, nil, uint64(run), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestHalve(t *testing.T) {
 func TestHalveSmall(t *testing.T) {
 	g := linked(t, 12, func(_, _ int) float32 { return 0 })
 	members := [][]int32{{0, 1, 2, 3, 4}, {5}, {6, 7, 8, 9, 10, 11}}
-	half, err := halve(t.Context(), g, members, make([]float64, 12), 0, 2)
+	half, err := halve(t.Context(), g, members, []int{0, 1, 2, 3}, make([]float64, 12), nil, 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

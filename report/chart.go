@@ -6,6 +6,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,12 +161,14 @@ func tick(v float64) string {
 }
 
 // sizesChart draws the sizes of the clusters.
-func (r *Report) sizesChart() template.HTML {
-	n := len(r.Sizes)
-	f := newFigure("Sizes of the clusters", fmt.Sprintf("%s, from %s down to %s.", count(r.Number, "cluster"), count(r.Sizes[0], "sample"), count(r.Sizes[n-1], "sample")),
-		700, 130, axis{low: -0.5, high: float64(n) - 0.5, whole: true}, axis{high: float64(r.Sizes[0]), whole: true})
+func sizesChart(sizes []int) template.HTML {
+	all := len(sizes)
+	sizes = sizes[:min(all, maxClusters)]
+	n := len(sizes)
+	f := newFigure("Sizes of the clusters", fmt.Sprintf("%s, from %s down to %s.", count(all, "cluster"), count(sizes[0], "sample"), count(sizes[n-1], "sample")),
+		700, 130, axis{low: -0.5, high: float64(n) - 0.5, whole: true}, axis{high: float64(sizes[0]), whole: true})
 	f.axes("cluster", "samples")
-	for c, size := range r.Sizes {
+	for c, size := range sizes {
 		f.bar("bar", float64(c)-0.5, float64(c)+0.5, float64(size), fmt.Sprintf("cluster %d: %s", c, count(size, "sample")))
 	}
 	return f.done()
@@ -304,15 +307,33 @@ func (r *Report) choiceChart() template.HTML {
 	f := newFigure("Partitions that were tried", fmt.Sprintf("Of %s, the one with %s was chosen, with a score of %.3f.", count(len(r.Choice.Tried), "partition"), count(chosen.Clusters, "cluster"), chosen.Score),
 		700, 200, newAxis(low, high, true), axis{high: cmp.Or(top, 1)})
 	f.axes("clusters (logarithmic)", "score")
+	last := ""
 	for i, c := range r.Choice.Tried {
-		class, radius := "dot", 3.2
+		words := fmt.Sprintf("%s: score %.3f, with %s at resolution %.3g", count(c.Clusters, "cluster"), c.Score, count(c.Neighbours, "neighbour"), c.Resolution)
+		class, radius, button := "dot", 3.2, ""
 		if i == r.Choice.Chosen {
 			class, radius = "kept", 6
 		}
-		f.writef(`<circle class="%s" cx="%s" cy="%s" r="%s"><title>%s</title></circle>`, class, num(f.px(float64(c.Clusters))), num(f.py(c.Score)), num(radius),
-			html.EscapeString(fmt.Sprintf("%s: score %.3f, with %s at resolution %.3g", count(c.Clusters, "cluster"), c.Score, count(c.Neighbours, "neighbour"), c.Resolution)))
+		at := slices.IndexFunc(r.Levels, func(l Level) bool {
+			return len(r.Levels) > 1 && l.Neighbours == c.Neighbours && l.Resolution == c.Resolution
+		})
+		if at >= 0 {
+			class, radius = class+" step", max(radius, 5)
+			button = fmt.Sprintf(` data-level="%d" role="button" tabindex="0" aria-label="Show the level: %s"`, at, html.EscapeString(words))
+		}
+		dot := fmt.Sprintf(`<circle class="%s"%s cx="%s" cy="%s" r="%s"><title>%s</title></circle>`, class, button, num(f.px(float64(c.Clusters))), num(f.py(c.Score)), num(radius), html.EscapeString(words))
+		if at >= 0 { // on top of the others
+			last += dot
+		} else {
+			f.WriteString(dot)
+		}
 	}
-	return f.done()
+	f.WriteString(last)
+	text := f.done()
+	if last != "" { // what an image holds cannot be operated
+		text = template.HTML(strings.Replace(string(text), `role="img"`, `role="group" aria-label="Partitions that were tried"`, 1)) //nolint:gosec // as above
+	}
+	return text
 }
 
 // count writes a number of things, its digits in threes.

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"crypto/sha256"
-	_ "embed" // the parts of the page
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -15,16 +14,8 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/internal/front"
 )
-
-//go:embed page/page.html
-var pageHTML string
-
-//go:embed page/page.css
-var pageCSS string
-
-//go:embed page/page.js
-var pageJS string
 
 // WriteHTML writes the page. Ids, names and classes are shown as text, whatever they hold. A
 // content security policy forbids every script but the page's own, and every connection. It
@@ -33,7 +24,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if r.Map == nil || w == nil {
 		return errors.New("there is no page to write, or nothing to write it to; pass a writer to a report that New has made")
 	}
-	t, err := template.New("report").Parse(pageHTML)
+	t, err := template.New("report").Parse(front.ReportHTML)
 	if err != nil {
 		return fmt.Errorf("the page cannot be laid out: %w", err)
 	}
@@ -41,11 +32,12 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("the map cannot be written: %w", err)
 	}
-	digest := sha256.Sum256([]byte(pageJS))
+	script := front.ReportScript()
+	digest := sha256.Sum256([]byte(script))
 	b := bufio.NewWriterSize(w, 1<<16)
 	p := &page{
 		Report: r, Version: mvclust.Version, entries: entries,
-		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data), //nolint:gosec // our own, and JSON without < and >
+		CSS: template.CSS(front.Style), JS: template.JS(script), Data: template.JS(data), //nolint:gosec // our own, and JSON without < and >
 		Digest: "sha256-" + base64.StdEncoding.EncodeToString(digest[:]),
 	}
 	if err := t.Execute(b, p); err != nil {
@@ -135,52 +127,63 @@ type pull struct {
 	Pull            string
 }
 
-// Rows returns the rows of the table of clusters.
-func (p *page) Rows() []row {
+// levelView is a level on the page.
+type levelView struct {
+	*Level
+	Index   int
+	Current bool
+	Rows    []row
+	Listed  int // clusters in the figure of the sizes
+}
+
+// Steps returns the levels with their tables.
+func (p *page) Steps() []levelView {
+	out := make([]levelView, len(p.Levels))
+	for at := range p.Levels {
+		l := &p.Levels[at]
+		out[at] = levelView{Level: l, Index: at, Current: at == p.Level, Rows: p.rows(l), Listed: min(len(l.sizes), maxClusters)}
+	}
+	return out
+}
+
+// SizesChart is the figure of the sizes.
+func (l *levelView) SizesChart() template.HTML { return sizesChart(l.sizes) }
+
+// Rest returns how many clusters are not in the table.
+func (l *levelView) Rest() int { return l.Clusters - len(l.Profile) }
+
+// rows returns the rows of the table of clusters.
+func (p *page) rows(l *Level) []row {
 	members := func(list []int) []member {
 		out := make([]member, len(list))
 		for k, i := range list {
-			out[k] = member{p.id(i), p.entries.of[i], percent(p.confidence[i])}
+			out[k] = member{p.id(i), p.entries.of[i], percent(l.confidence[i])}
 		}
 		return out
 	}
-	out := make([]row, len(p.Clusters))
-	for c, x := range p.Clusters {
+	out := make([]row, len(l.Profile))
+	for c, x := range l.Profile {
 		out[c] = row{
-			Cluster: x, Number: c, Colour: p.colour(c), Bar: 100 * float64(x.Size) / float64(p.Sizes[0]),
+			Cluster: x, Number: c, Colour: l.colour(c), Bar: 100 * float64(x.Size) / float64(l.sizes[0]),
 			CohesionIs: percent(x.Cohesion), SureIs: percent(x.Confidence),
 			Members: members(x.Central), Doubtful: members(x.Uncertain),
 		}
 		for _, m := range x.Merges {
-			out[c].Pulls = append(out[c].Pulls, pull{m.Cluster, p.colour(m.Cluster), fmt.Sprintf("%.2f", m.Pull)})
+			out[c].Pulls = append(out[c].Pulls, pull{m.Cluster, l.colour(m.Cluster), fmt.Sprintf("%.2f", m.Pull)})
 		}
 		if p.Truth != nil {
 			best := 0
-			for k, n := range p.Truth.Counts[c] {
-				if n > p.Truth.Counts[c][best] {
+			for k, n := range l.counts[c] {
+				if n > l.counts[c][best] {
 					best = k
 				}
 			}
-			out[c].ClassSort = float64(p.Truth.Counts[c][best]) / float64(x.Size)
+			out[c].ClassSort = float64(l.counts[c][best]) / float64(x.Size)
 			out[c].Class, out[c].ClassShare = p.Truth.Classes[best], percent(out[c].ClassSort)
 		}
 	}
 	return out
 }
-
-// colour returns the number of a cluster's colour, by the same rule as the script.
-func (r *Report) colour(c int) int {
-	switch {
-	case c >= r.Number-r.Singles:
-		return colours // for clusters of a single sample
-	case c < len(r.Map.Colours):
-		return r.Map.Colours[c]
-	}
-	return c % colours
-}
-
-// Rest returns how many clusters are not in the table.
-func (p *page) Rest() int { return p.Number - len(p.Clusters) }
 
 // IsLearned reports whether the functions were learned in epochs.
 func (p *page) IsLearned() bool { return len(p.Learning.Curve) > 1 }
@@ -190,7 +193,6 @@ func (p *page) IsChosen() bool { return p.Choice != nil && len(p.Choice.Tried) >
 
 // The figures.
 
-func (p *page) SizesChart() template.HTML  { return p.sizesChart() }
 func (p *page) CurveChart() template.HTML  { return p.curveChart() }
 func (p *page) ChoiceChart() template.HTML { return p.choiceChart() }
 

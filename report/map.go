@@ -49,7 +49,7 @@ func newMap(drawn *layout.Map, result *mvclust.Result, views []*mvclust.View) *M
 	for _, v := range views {
 		m.present = append(m.present, v.Present)
 	}
-	m.Colours = m.paint(result.Labels, min(len(result.Sizes), maxClusters))
+	m.Colours = m.paint(result.Labels, min(len(result.Sizes), maxClusters), nil)
 	return m
 }
 
@@ -68,9 +68,9 @@ func near(result *mvclust.Result, i int) []Neighbour {
 	return slices.Clone(all[:min(len(all), shownNeighbours)])
 }
 
-// paint chooses the colours of the first clusters. One after another, each cluster takes the
-// colour whose clusters lie farthest from it.
-func (m *Map) paint(labels []int, clusters int) []int {
+// paint chooses the colours of the first clusters. Those that have a colour keep it; one after
+// another, each other cluster takes the colour whose clusters lie farthest from it.
+func (m *Map) paint(labels []int, clusters int, kept map[int]int) []int {
 	xs, ys, points := make([]float64, clusters), make([]float64, clusters), make([]float64, clusters)
 	for k, i := range m.Samples {
 		if c := labels[i]; c < clusters {
@@ -89,8 +89,11 @@ func (m *Map) paint(labels []int, clusters int) []int {
 			d := math.Hypot(xs[c]-xs[b], ys[c]-ys[b])
 			crowd[out[b]] += math.Exp(-d * math.Sqrt(float64(clusters)) * 3)
 		}
-		best := 0
+		best, has := kept[c]
 		for k := range crowd {
+			if has {
+				break
+			}
 			// Among colours alike in that, the one that is used least.
 			if crowd[k]+1e-3*float64(used[k]) < crowd[best]+1e-3*float64(used[best]) {
 				best = k

@@ -73,6 +73,10 @@ type Report struct {
 	Choice   *Choice  `json:"choice,omitempty"`
 	Truth    *Truth   `json:"truth,omitempty"`
 	Map      *Map     `json:"map"`
+	// Levels holds the granularities that the page can show, coarse to fine, and Level the
+	// place of the result's among them.
+	Levels []Level `json:"levels"`
+	Level  int     `json:"level"`
 	// Clusters describes the largest clusters, at most 1,000.
 	Clusters []explain.Cluster `json:"profile"`
 
@@ -173,6 +177,9 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 		return nil, err
 	}
 	r.Map = newMap(drawn, result, opt.Views)
+	if err := r.addLevels(ctx, result, &opt); err != nil {
+		return nil, err
+	}
 	if opt.Pictures != nil {
 		if err := r.illustrate(ctx, opt.Pictures, opt.PictureMemory); err != nil {
 			return nil, err
@@ -206,6 +213,16 @@ func (o *Options) check(result *mvclust.Result) error {
 	}
 	if o.Views != nil && len(o.Views) != len(result.Functions.ByView) {
 		return fmt.Errorf("there are %d views for a result of %d; give those that were clustered, or none", len(o.Views), len(result.Functions.ByView))
+	}
+	for at := range result.Levels {
+		if len(result.Levels[at].Labels) != n {
+			return fmt.Errorf("level %d has %d labels for %d samples; pass the result as mvclust.Fit returns it", at, len(result.Levels[at].Labels), n)
+		}
+		for i, c := range result.Levels[at].Labels {
+			if c < 0 || c >= result.Levels[at].Clusters || c >= n {
+				return fmt.Errorf("level %d has %d clusters, and sample %d (counted from 0) is in cluster %d; pass the result as mvclust.Fit returns it", at, result.Levels[at].Clusters, i, c)
+			}
+		}
 	}
 	for m, v := range o.Views {
 		if v == nil || v.Samples != n || v.Present != nil && len(v.Present) != n {
@@ -262,16 +279,21 @@ func (r *Report) compare(truth []int, classes []string) (*Truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Truth{Scores: s, Classes: classes, Counts: make([][]int, len(r.Clusters))}
-	for c := range t.Counts {
-		t.Counts[c] = make([]int, min(len(classes), mostClasses))
+	return &Truth{Scores: s, Classes: classes, Counts: countClasses(r.labels, len(r.Clusters), truth, len(classes))}, nil
+}
+
+// countClasses counts the members of the first clusters by class.
+func countClasses(labels []int, clusters int, truth []int, classes int) [][]int {
+	counts := make([][]int, clusters)
+	for c := range counts {
+		counts[c] = make([]int, min(classes, mostClasses))
 	}
-	for i, c := range r.labels {
-		if c < len(t.Counts) && truth[i] < len(t.Counts[c]) {
-			t.Counts[c][truth[i]]++
+	for i, c := range labels {
+		if c < len(counts) && truth[i] < len(counts[c]) {
+			counts[c][truth[i]]++
 		}
 	}
-	return t, nil
+	return counts
 }
 
 // mostClasses bounds the columns of the confusion table.

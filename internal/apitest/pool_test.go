@@ -190,6 +190,7 @@ func (p kinds) settings() {
 	settings(p, refine.Settings{}, refine.Settings{Rounds: large}, refine.Settings{Rounds: -1}, refine.Settings{WithoutPaths: true}, refine.Settings{WithoutCoNeighbours: true}, refine.Settings{WithoutPaths: true, WithoutCoNeighbours: true})
 	settings(p, selection.Settings{}, selection.Settings{Neighbours: -1}, selection.Settings{Neighbours: large}, selection.Settings{Resolution: nan}, selection.Settings{Resolution: 1e12}, selection.Settings{MaxNeighbours: large}, selection.Settings{MaxNeighbours: -1}, selection.Settings{MaxNeighbours: math.MaxInt32})
 	these(p, explain.DescribeSettings{}, explain.DescribeSettings{Members: -1}, explain.DescribeSettings{Members: math.MaxInt32, Merges: math.MaxInt32}, explain.DescribeSettings{Resolution: nan}, explain.DescribeSettings{Clip: nan}, explain.DescribeSettings{First: large}, explain.DescribeSettings{Resolution: 1})
+	these(p, explain.Answer{}, explain.Answer{A: 0, B: 1, About: explain.AboutMerge, Verdict: explain.Same}, explain.Answer{A: 0, B: 1, About: explain.AboutClusters, Verdict: explain.Different}, explain.Answer{A: -1, B: large, About: explain.AboutSplit, Verdict: explain.Skip})
 	these(p, partition.Standing{}, partition.Standing{Own: nan, Next: nan})
 	small := synth.Config{Samples: 10, Classes: 2}
 	these(p, small, synth.Config{Samples: -1}, synth.Config{Samples: large}, synth.Config{Samples: large, Classes: large}, synth.Config{Classes: large}, synth.Config{Views: large},

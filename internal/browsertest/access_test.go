@@ -14,6 +14,41 @@ import (
 // The checks of axe-core find nothing: MVCLUST_AXE names its axe.min.js, as the npm package
 // axe-core has it.
 func TestAccessible(t *testing.T) {
+	axe := axeScript(t)
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		file := page(t, preset)
+		for _, l := range []look{desk, {width: 1280, height: 900, dark: true}, {width: 390, height: 844, touch: true}} {
+			p := open(t, file, l)
+			p.wait("the map is painted", painted)
+			p.accessible(axe, fmt.Sprintf("%v, %d wide, dark %v", preset, l.width, l.dark))
+		}
+	}
+}
+
+// accessible runs axe-core on the page.
+func (p *tab) accessible(axe, what string) {
+	p.t.Helper()
+	p.quiet() // axe-core says what it likes
+	eval[any](p, axe+";1")
+	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + n.failureSummary)}))))`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var violations []struct {
+		ID, Help string
+		Nodes    []string
+	}
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, v := range violations {
+		p.t.Errorf("%s: %s, %s: %q", what, v.ID, v.Help, v.Nodes)
+	}
+}
+
+// axeScript returns axe-core, or skips the test.
+func axeScript(t testing.TB) string {
+	t.Helper()
 	path := os.Getenv("MVCLUST_AXE")
 	if path == "" {
 		t.Skip("MVCLUST_AXE does not name the file axe.min.js of the npm package axe-core")
@@ -22,29 +57,7 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
-		file := page(t, preset)
-		for _, l := range []look{desk, {width: 1280, height: 900, dark: true}, {width: 390, height: 844, touch: true}} {
-			p := open(t, file, l)
-			p.wait("the map is painted", painted)
-			p.quiet() // axe-core says what it likes
-			eval[any](p, string(axe)+";1")
-			found, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + n.failureSummary)}))))`, chromedp.EvalAwaitPromise))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var violations []struct {
-				ID, Help string
-				Nodes    []string
-			}
-			if err := json.Unmarshal([]byte(found), &violations); err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range violations {
-				t.Errorf("%v, %d wide, dark %v: %s, %s: %q", preset, l.width, l.dark, v.ID, v.Help, v.Nodes)
-			}
-		}
-	}
+	return string(axe)
 }
 
 // Without other tools: whatever can be operated has a name and can be reached by keys, and

@@ -37,8 +37,9 @@ var desk = look{width: 1280, height: 900}
 
 // tab is an open page.
 type tab struct {
-	t   testing.TB
-	ctx context.Context
+	t       testing.TB
+	ctx     context.Context
+	address string
 
 	mu       sync.Mutex
 	requests []string
@@ -48,6 +49,17 @@ type tab struct {
 // open opens a file in a browser of its own.
 func open(t testing.TB, file string, l look) *tab {
 	t.Helper()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return visit(t, "file://"+path, "#legend", l)
+}
+
+// visit opens an address in a browser of its own, and waits for an element. The page may ask for
+// what is below the address alone.
+func visit(t testing.TB, address, ready string, l look) *tab {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, chromedp.ExecPath(browserPath(t)), chromedp.NoSandbox, chromedp.DisableGPU,
@@ -55,7 +67,7 @@ func open(t testing.TB, file string, l look) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx}
+	p := &tab{t: t, ctx: ctx, address: address}
 	if err := chromedp.Listen(ctx, func(event any) {
 		if e, ok := event.(*network.EventRequestWillBeSent); ok {
 			p.mu.Lock()
@@ -93,11 +105,7 @@ func open(t testing.TB, file string, l look) *tab {
 	if l.touch {
 		opts = append(opts, chromedp.EmulateMobile, chromedp.EmulateTouch)
 	}
-	path, err := filepath.Abs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.do(chromedp.EmulateViewport(l.width, l.height, opts...), chromedp.Navigate("file://"+path), chromedp.WaitReady(chromedp.CSS("#legend")))
+	p.do(chromedp.EmulateViewport(l.width, l.height, opts...), chromedp.Navigate(address), chromedp.WaitReady(chromedp.CSS(ready)))
 	return p
 }
 
@@ -140,7 +148,7 @@ func (p *tab) quiet() {
 		p.t.Errorf("the console says: %s", m)
 	}
 	for _, url := range p.requests {
-		if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:") {
+		if !strings.HasPrefix(url, p.address) && !strings.HasPrefix(url, "data:") {
 			p.t.Errorf("the page asks for %s", url)
 		}
 	}

@@ -9,19 +9,23 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Pictures of any page, to look at: MVCLUST_PAGE names its file and MVCLUST_SHOTS the
-// folder for them.
+// Pictures of any page, to look at: MVCLUST_PAGE names its file, or the address of a review, and
+// MVCLUST_SHOTS the folder for them.
 func TestShots(t *testing.T) {
 	page, dir := os.Getenv("MVCLUST_PAGE"), os.Getenv("MVCLUST_SHOTS")
 	if page == "" || dir == "" {
 		t.Skip("MVCLUST_PAGE and MVCLUST_SHOTS do not say which page to take pictures of, and where to put them")
 	}
 	name := strings.TrimSuffix(filepath.Base(page), filepath.Ext(page))
+	show := func(l look) *tab { return open(t, page, l) }
+	if strings.HasPrefix(page, "http://") {
+		name, show = "review", func(l look) *tab { return visit(t, page, "#pair figure", l) }
+	}
 	for kind, l := range map[string]look{
 		"light": desk, "dark": {width: 1280, height: 900, dark: true},
 		"phone": {width: 390, height: 844, touch: true}, "phone-dark": {width: 390, height: 844, dark: true, touch: true},
 	} {
-		p := open(t, page, l)
+		p := show(l)
 		p.shot(filepath.Join(dir, name+"-"+kind+".png"))
 		if kind == "dark" {
 			b, err := chromedp.Run(p.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))

@@ -37,13 +37,13 @@ func (o *constraintOptions) read(ctx context.Context, ids []string, samples int)
 	k := &known{}
 	var err error
 	if o.mustLink != "" {
-		if k.must, err = dataset.ReadPairs(ctx, o.mustLink, ids, samples); err != nil {
+		if k.must, err = dataset.ReadPairs(ctx, o.mustLink, ids, samples, "same"); err != nil {
 			return nil, err
 		}
 		k.set.MustLink = k.must.Pairs
 	}
 	if o.cannotLink != "" {
-		if k.cannot, err = dataset.ReadPairs(ctx, o.cannotLink, ids, samples); err != nil {
+		if k.cannot, err = dataset.ReadPairs(ctx, o.cannotLink, ids, samples, "different"); err != nil {
 			return nil, err
 		}
 		k.set.CannotLink = k.cannot.Pairs
@@ -151,7 +151,14 @@ func (k *known) report(resolved *constraint.Resolved, labels []int) (*constraint
 	if pair, broken := resolved.Violation(labels); broken {
 		return nil, fmt.Errorf("samples %d and %d (counted from 0) break a constraint, which is a defect of mvclust; report it with the command and the data", pair[0], pair[1])
 	}
-	return &constraintReport{k.mustFile(), k.cannotFile(), k.distinctFile(), resolved.Count(), true}, nil
+	if k.must == nil && k.cannot == nil && k.groups == nil {
+		return nil, nil // they follow from examples
+	}
+	given, err := k.set.Resolve(len(labels)) // without what follows from examples
+	if err != nil {
+		return nil, err
+	}
+	return &constraintReport{k.mustFile(), k.cannotFile(), k.distinctFile(), given.Count(), true}, nil
 }
 
 // summary is the line of the summary.

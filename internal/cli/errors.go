@@ -38,7 +38,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		wanted := map[string]string{
 			"bool": "true or false", "uint64": "a whole number of at least 0", "float64": "a number",
 			"intSlice": "whole numbers with commas between", "float64Slice": "numbers with commas between",
-			"stringSlice": "words with commas between", positiveType: "a whole number of at least 1",
+			"stringSlice": "words with commas between", positiveType: "a whole number of at least 1", portType: "a number from 1 to 65535",
 			sizeType: "a size such as 8GiB, 8GB or 512MiB",
 		}[f.Value.Type()]
 		return usagef(cmd, "--%s: %s is not %s", f.Name, words.Quote(invalid.GetValue()), wanted)
@@ -79,7 +79,7 @@ func translate(err error, sources []string, set *dataset.Set) error {
 // flagOf says how the command sets a field of mvclust.Options: "--neighbors", or
 // "--param edge-clip". A field that it does not set keeps its name.
 func flagOf(field string) string {
-	flags := map[string]string{"Preset": "--preset", "Neighbours": "--neighbors", "Metrics": "--metric", "Seed": "--seed", "Threads": "--threads"}
+	flags := map[string]string{"Preset": "--preset", "Neighbours": "--neighbors", "Metrics": "--metric", "Seed": "--seed", "Threads": "--threads", "Clusters": "--clusters", "Examples": "--examples", "Level": "--level"}
 	if flag, ok := flags[field]; ok {
 		return flag
 	}

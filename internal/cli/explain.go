@@ -310,6 +310,9 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	} else {
 		t.line("sample %s is in cluster %d (%s), with confidence %.2f", words.Name(s.ID), s.Cluster, words.Count(s.Size, "sample"), s.Confidence.Value)
 	}
+	if names := mvclust.Names(m.Labels, m.Examples); names != nil && names[s.Cluster] != "" {
+		t.line("the examples in its cluster call it (%s)", names[s.Cluster])
+	}
 	if s.Bound {
 		t.line("constraints apply to it, so another cluster may be worth more to it")
 	}

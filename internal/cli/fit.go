@@ -25,6 +25,8 @@ type fitOptions struct {
 	truth      string
 	preset     string
 	neighbours positive
+	clusters   positive
+	examples   string
 	metrics    []string
 	seed       uint64
 	threads    positive
@@ -114,6 +116,8 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 	o.known.flags(f)
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from: auto, which adapts to the data, or paper, the published method")
 	f.Var(&o.neighbours, "neighbors", fmt.Sprintf("`K`, the number of most probable neighbours by which samples are compared; best near the size of the classes (default chosen from the data, or %d with --preset paper)", mvclust.DefaultNeighbours))
+	f.Var(&o.clusters, "clusters", "`NUMBER` of clusters, which are then exactly so many (default chosen from the data)")
+	f.StringVar(&o.examples, "examples", "", examplesUsage)
 	f.StringSliceVar(&o.metrics, "metric", []string{similarity.Cosine.String()}, "`LIST` of similarity measures, "+enum.Choices[similarity.Metric]()+": one for all views, or one per view, separated by commas")
 	f.Lookup("metric").DefValue = similarity.Cosine.String()
 	f.Uint64Var(&o.seed, "seed", 0, "`NUMBER` that seeds all random choices (default 0)")
@@ -129,7 +133,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 
 // library returns the options of mvclust.Fit.
 func (o *fitOptions) library() (mvclust.Options, error) {
-	opt := mvclust.Options{Neighbours: int(o.neighbours), Seed: o.seed, Threads: int(o.threads), Consume: true}
+	opt := mvclust.Options{Neighbours: int(o.neighbours), Clusters: int(o.clusters), Seed: o.seed, Threads: int(o.threads), Consume: true}
 	preset, err := mvclust.ParsePreset(o.preset)
 	if err != nil {
 		return opt, fmt.Errorf("--preset: %w", err)
@@ -189,7 +193,7 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := j.stageLabels(o.format, in.set.IDs, result.Labels, result.Confidence); err != nil {
+	if err := j.stageLabels(o.format, in.set.IDs, result.Labels, result.Confidence, r.Names); err != nil {
 		return err
 	}
 	if len(result.Levels) == 0 {
@@ -209,6 +213,7 @@ type fitInput struct {
 	set      *dataset.Set
 	truth    *dataset.Truth // nil without --truth
 	known    *known
+	examples *dataset.Examples // nil without --examples
 	pictures *dataset.Pictures // nil without --thumbs
 	// pictureMemory is what a picture may take.
 	pictureMemory int64
@@ -243,6 +248,11 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 	}
 	j.opened(in.known.paths()...)
 	opt.Constraints = in.known.set
+	if o.examples != "" {
+		if in.examples, opt.Examples, err = readExamples(j, o.examples, set.IDs, samples); err != nil {
+			return nil, err
+		}
+	}
 	if o.thumbs == "" && o.thumbsRoot != "" {
 		return nil, errors.New("--thumbs-root: there is no --thumbs; give it too, or leave both out")
 	}

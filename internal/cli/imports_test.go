@@ -23,7 +23,7 @@ func mayImport() map[string][]string {
 		"":                       {"method/*", "internal/enum", "internal/files/array", "internal/files/npy", "internal/option", "internal/parallel", "internal/words"},
 		"predict":                {"", "method/*", "internal/option", "internal/parallel", "internal/rank", "internal/words"},
 		"explain":                {"", "method/*", "internal/option", "internal/parallel", "internal/rank"},
-		"report":                 {"", "method/*", "explain", "score", "internal/layout", "internal/words"},
+		"report":                 {"", "method/*", "explain", "score", "internal/front", "internal/layout", "internal/words"},
 		"score":                  {},
 		"synth":                  {"method/view", "internal/words"},
 		"cmd/mvclust":            {"internal/cli"},
@@ -35,6 +35,7 @@ func mayImport() map[string][]string {
 		"internal/layout":        {"method/graph", "method/sparse", "internal/parallel"},
 		"internal/option":        {"internal/enum"},
 		"internal/param":         {"", "internal/words"},
+		"internal/review":        {"", "explain", "method/constraint", "internal/front", "internal/words"},
 	}
 	for i, stage := range stages {
 		rules["method/"+stage] = slices.Clone(helpers)

@@ -39,13 +39,26 @@ func (t tableFormat) other() tableFormat {
 	return "csv"
 }
 
-// stageLabels stages labels.csv or labels.parquet.
-func (j *job) stageLabels(format tableFormat, ids []string, labels []int, confidence []float64) error {
+// stageLabels stages labels.csv or labels.parquet. names holds the names of the clusters, if any
+// has one.
+func (j *job) stageLabels(format tableFormat, ids []string, labels []int, confidence []float64, names []string) error {
 	if format == "parquet" {
-		return j.stage(format.labelsFile(), func(w io.Writer) error { return dataset.WriteLabels(w, ids, labels, confidence) })
+		return j.stage(format.labelsFile(), func(w io.Writer) error { return dataset.WriteLabels(w, ids, labels, confidence, names) })
 	}
-	return j.stageCSV(format.labelsFile(), []string{"id", "label", "confidence"}, len(labels), func(i int) []string {
-		return []string{idOf(ids, i), strconv.Itoa(labels[i]), share(confidence[i])}
+	header := []string{"id", "label", "confidence"}
+	if names != nil {
+		header = append(header, "name")
+	}
+	return j.stageCSV(format.labelsFile(), header, len(labels), func(i int) []string {
+		row := []string{idOf(ids, i), strconv.Itoa(labels[i]), share(confidence[i])}
+		if names != nil {
+			name := names[labels[i]]
+			if j.csvSafe {
+				name = notFormula(name)
+			}
+			row = append(row, name)
+		}
+		return row
 	})
 }
 

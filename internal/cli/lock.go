@@ -23,7 +23,11 @@ type folderLock struct {
 
 // lockFolder locks a folder, or returns errBusy.
 func lockFolder(folder string) (*folderLock, error) {
-	path := filepath.Join(folder, lockName)
+	return lockFile(filepath.Join(folder, lockName))
+}
+
+// lockFile makes and locks a file, or returns errBusy.
+func lockFile(path string) (*folderLock, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if errors.Is(err, fs.ErrPermission) {

@@ -56,10 +56,18 @@ type runReport struct {
 	Choice    *choiceReport `json:"choice,omitempty"`
 	// Levels holds the granularities that the data support, coarse to fine, and Level says
 	// which of them is the result's.
-	Levels    []mvclust.Level `json:"levels,omitempty"`
-	Level     *int            `json:"level,omitempty"`
-	Edges     int             `json:"edges"`
-	Partition partReport      `json:"partition"`
+	Levels   []mvclust.Level `json:"levels,omitempty"`
+	Level    *int            `json:"level,omitempty"`
+	Examples *examplesReport `json:"examples,omitempty"`
+	// Names holds the names that examples give to clusters, by label.
+	Names []string `json:"names,omitempty"`
+	// Cut says that the granularity was changed after the fit.
+	Cut       *cutReport `json:"cut,omitempty"`
+	Edges     int        `json:"edges"`
+	Partition partReport `json:"partition"`
+
+	// Review says that the clusters are those that answers have led to.
+	Review *reviewReport `json:"review,omitempty"`
 
 	Labels     string            `json:"labels"` // the file that they are in
 	Files      map[string]string `json:"files"`  // the SHA-256 of those written with this one
@@ -169,6 +177,7 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 	if len(result.Levels) > 0 {
 		r.Levels, r.Level = result.Levels, &result.Level
 	}
+	r.addExamples(in.examples, opt.Examples, result.Against, result.Labels, set.IDs)
 	if trace.Agreement != nil {
 		r.Agreement = trace.Agreement.Agreement
 	}
@@ -307,6 +316,7 @@ func (r *runReport) summary(folder string) string {
 		b.WriteString(r.Choice.Why + "\n")
 	}
 	b.WriteString(levelsLine(r.Levels))
+	b.WriteString(r.Examples.summary())
 	if r.Constraints != nil {
 		b.WriteString(r.Constraints.summary())
 	}

@@ -44,12 +44,7 @@ decide are left out.`,
 		Example: `  mvclust suggest mvclust-out
   mvclust suggest mvclust-out --top 20 -o answers
   mvclust suggest mvclust-out --json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef(cmd, "%d folders are given; name exactly one that \"mvclust fit\" has written", len(args))
-			}
-			return nil
-		},
+		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.source = args[0]
 			return suggestFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)

@@ -30,6 +30,10 @@ type Settings struct {
 	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for
 	// DefaultMaxNeighbours.
 	MaxNeighbours int
+	// Clusters, above 0, and Examples have another candidate chosen than that of the largest
+	// score: that of the largest Suitability.
+	Clusters int
+	Examples []Example
 	// Partition steers the search of every partition. Its Levels of 0 stand for Levels.
 	Partition partition.Settings
 }
@@ -154,6 +158,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 			r.Best = c
 		}
 	}
+	r.Best = s.wanted(r.Candidates, r.Best)
 	levels, err := s.levels(ctx, near, r.Candidates, ladder(r.Candidates, r.Best), threads)
 	if err != nil {
 		return nil, err

@@ -213,7 +213,7 @@ func TestWriteParquet(t *testing.T) {
 	} {
 		var b, again bytes.Buffer
 		for _, out := range []*bytes.Buffer{&b, &again} {
-			if err := WriteLabels(out, c.ids, []int{0, 1, 0}, []float64{0.5, 1, 0.25}); err != nil {
+			if err := WriteLabels(out, c.ids, []int{0, 1, 0}, []float64{0.5, 1, 0.25}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

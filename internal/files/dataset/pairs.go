@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,8 +56,9 @@ const (
 
 // ReadPairs reads pairs of samples from a table of two columns: of ids, or, where ids is
 // nil, of row numbers from 0 to samples-1. The first line of text is a header if neither of
-// its words is an id.
-func ReadPairs(ctx context.Context, path string, ids []string, samples int) (*Pairs, error) {
+// its words is an id. A third cell in a line of text is an answer, same, different or skip: of
+// such lines, those with the given answer are pairs. What stands in a fourth is not read.
+func ReadPairs(ctx context.Context, path string, ids []string, samples int, answer string) (*Pairs, error) {
 	l := newLibrary(ctx)
 	l.lines = true
 	defer l.close()
@@ -72,7 +74,7 @@ func ReadPairs(ctx context.Context, path string, ids []string, samples int) (*Pa
 		p.unit = rowUnit
 	}
 	number := numberOf(ids, samples)
-	err = s.pairs(func(row int, a, b string) error {
+	err = s.pairs(answer, func(row int, a, b string) error {
 		x, misfitX := number(a)
 		y, misfitY := number(b)
 		if p.unit == lineUnit && row == 1 && misfitX != nil && misfitY != nil {
@@ -88,7 +90,7 @@ func ReadPairs(ctx context.Context, path string, ids []string, samples int) (*Pa
 		return nil, err
 	}
 	if len(p.Pairs) == 0 {
-		return nil, s.failf("lists no pair; give two ids in every row, or leave the file out")
+		return nil, s.failf("lists no pair; give two ids in every row, and no other answers than %s, or leave the file out", answer)
 	}
 	files, err := l.files()
 	if err != nil {
@@ -113,19 +115,23 @@ func numberOf(ids []string, samples int) func(id string) (int, error) {
 	return func(id string) (int, error) {
 		n, ok := row[strings.TrimSpace(id)]
 		if !ok {
-			return 0, fmt.Errorf("no sample has the id %.40q; correct it, or remove the pair", id)
+			return 0, fmt.Errorf("no sample has the id %.40q; correct it, or remove the row", id)
 		}
 		return n, nil
 	}
 }
 
-// pairs calls do with the two cells of every row. Errors of do are returned as they are.
-func (s *source) pairs(do func(row int, a, b string) error) error {
+// pairs calls do with the first two cells of every row that has the answer, or none. Errors of
+// do are returned as they are.
+func (s *source) pairs(answer string, do func(row int, a, b string) error) error {
 	if s.format.text != nil {
 		var failed error
 		err := table.Each(&s.input, s.stat.Size(), s.path, func(line int, row []string) error {
-			if len(row) != 2 {
-				return fmt.Errorf("line %d has %s; write two ids, with a comma or a tab between", line, words.Count(len(row), "cell"))
+			switch {
+			case len(row) < 2, len(row) > 4, len(row) > 2 && !slices.Contains([]string{"same", "different", "skip"}, row[2]):
+				return fmt.Errorf("line %d has %s; write two ids, with a comma or a tab between, and after them at most same, different or skip, and a remark", line, words.Count(len(row), "cell"))
+			case len(row) > 2 && row[2] != answer:
+				return nil
 			}
 			failed = do(line, row[0], row[1])
 			return failed

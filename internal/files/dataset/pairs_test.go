@@ -19,7 +19,7 @@ func pairsOf(t *testing.T, name, content string, ids []string, samples int) (*Pa
 	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return ReadPairs(t.Context(), path, ids, samples)
+	return ReadPairs(t.Context(), path, ids, samples, "same")
 }
 
 func TestReadPairs(t *testing.T) {
@@ -36,6 +36,7 @@ func TestReadPairs(t *testing.T) {
 		{"p.tsv", "id\tid\na\tone, two\n", ids, [][2]int{{0, 2}}, []int{2}},
 		{"p.csv", "a,b\n", ids, [][2]int{{0, 1}}, []int{1}},
 		{"p.csv", "name,label\na,\"one, two\"\n4, b\n", ids, [][2]int{{0, 2}, {3, 1}}, []int{2, 3}},
+		{"p.csv", "a,b,same,merge\nb,4,different,split\na,4,skip,sample\n4,b,same,\n", ids, [][2]int{{0, 1}, {3, 1}}, []int{1, 4}},
 		{"p.csv", "a;b\nb;a\n", ids, [][2]int{{0, 1}, {1, 0}}, []int{1, 2}},
 	} {
 		p, err := pairsOf(t, c.name, c.text, c.ids, len(ids))
@@ -76,7 +77,7 @@ func TestReadGroups(t *testing.T) {
 
 // FuzzPairs holds what is accepted to encoding/csv and the samples that there are.
 func FuzzPairs(f *testing.F) {
-	for _, s := range []string{"0,1\n", "from,to\n3,1\n", "\xef\xbb\xbf1,2\r\n", "1\n", "", "a,b,c\n", "1,\"2\n", "1,\x00\n", "9,1\n", "+1,01\n"} {
+	for _, s := range []string{"0,1\n", "from,to\n3,1\n", "\xef\xbb\xbf1,2\r\n", "1\n", "", "a,b,c\n", "1,2,same,x\n3,4,skip\n", "1,\"2\n", "1,\x00\n", "9,1\n", "+1,01\n"} {
 		f.Add(s)
 	}
 	dir := f.TempDir()
@@ -85,7 +86,7 @@ func FuzzPairs(f *testing.F) {
 		if err := os.WriteFile(path, []byte(s), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		p, err := ReadPairs(t.Context(), path, nil, 5)
+		p, err := ReadPairs(t.Context(), path, nil, 5, "same")
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") || p != nil {
 				t.Fatalf("%q: %v", s, err)
@@ -99,7 +100,9 @@ func FuzzPairs(f *testing.F) {
 				r.Comma = c
 			}
 		}
+		r.FieldsPerRecord = -1
 		rows, err := r.ReadAll()
+		rows = slices.DeleteFunc(rows, func(row []string) bool { return len(row) > 2 && row[2] != "same" })
 		if err != nil || len(rows) < len(p.Pairs) {
 			t.Fatalf("%q: %v, %v", s, rows, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mvclust/mvclust/internal/files/parquet"
 	"github.com/mvclust/mvclust/internal/words"
@@ -19,9 +20,10 @@ import (
 
 // Pictures are the picture files of samples. A file is read when it is asked for.
 type Pictures struct {
-	ids    []string // of the samples; nil where they are numbered
-	folder string   // of the files, or of the table that names them
-	root   *os.Root // no file outside it is read
+	mu     sync.Mutex // of Each
+	ids    []string   // of the samples; nil where they are numbered
+	folder string     // of the files, or of the table that names them
+	root   *os.Root   // no file outside it is read
 
 	library *library // of the table; nil where the files are called as the samples are
 	source  *source
@@ -118,39 +120,15 @@ func (p *Pictures) open(arg string, samples int) error {
 		}
 		rows = len(p.paths)
 	}
-	return p.join(rows, samples)
-}
-
-// join finds the rows of the samples, by ids where both have them.
-func (p *Pictures) join(rows, samples int) error {
-	p.row = make([]int, samples)
-	if p.ids == nil || p.source.table.ID() == "" {
-		if rows != samples {
-			return p.source.failf("holds %s for %s; give one per sample, in the order of the samples, or a column of ids to both", words.Count(rows, "picture"), words.Count(samples, "sample"))
-		}
-		for i := range p.row {
-			p.row[i] = i
-		}
-		return nil
-	}
-	own, err := p.source.ids(p.source.table.ID())
-	if err != nil {
-		return p.source.fail(err)
-	}
-	row := rowsOf(own)
-	for i, id := range p.ids {
-		k, ok := row[id]
-		if !ok {
-			k = -1
-		}
-		p.row[i] = k
-	}
-	return nil
+	p.row, err = p.source.rowsFor(p.ids, samples, rows, "picture")
+	return err
 }
 
 // Each calls take with the picture file of each of samples, or with why there is none.
-// Its only error is the context's.
+// Its only error is the context's. Several goroutines may call it.
 func (p *Pictures) Each(ctx context.Context, samples []int, take func(sample int, file []byte, problem error)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.binary != nil {
 		return p.eachValue(ctx, samples, take)
 	}

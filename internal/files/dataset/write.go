@@ -36,11 +36,20 @@ func WriteParquet(w io.Writer, views []*view.View, labels []int) error {
 	return parquet.Write(w, append(columns, parquet.Column{Name: "label", Data: int64s(labels)})...)
 }
 
-// WriteLabels writes a Parquet file with the columns id, label and confidence. If ids is
+// WriteLabels writes a Parquet file with the columns id, label and confidence, and, where names
+// holds the names of the clusters, name. If ids is
 // nil, ids are the rows counted from 0. Ids are stored as whole numbers if all are written
 // as such, and otherwise as text.
-func WriteLabels(w io.Writer, ids []string, labels []int, confidence []float64) error {
-	return parquet.Write(w, idColumn(ids, len(labels)), parquet.Column{Name: "label", Data: int64s(labels)}, parquet.Column{Name: "confidence", Data: confidence})
+func WriteLabels(w io.Writer, ids []string, labels []int, confidence []float64, names []string) error {
+	columns := []parquet.Column{idColumn(ids, len(labels)), {Name: "label", Data: int64s(labels)}, {Name: "confidence", Data: confidence}}
+	if names != nil {
+		own := make([]string, len(labels))
+		for i, l := range labels {
+			own[i] = names[l]
+		}
+		columns = append(columns, parquet.Column{Name: "name", Data: own})
+	}
+	return parquet.Write(w, columns...)
 }
 
 // WriteLevels writes a Parquet file with the column id and one for the labels of each level,

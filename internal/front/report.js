@@ -1,22 +1,23 @@
 
-"use strict";
 (() => {
-  const $ = id => document.getElementById(id);
+  const { $, colours, root, theme, swatch, unseen, percent } = mvclust;
   const D = JSON.parse($("data").textContent);
   const bytes = text => {
     const raw = atob(text || ""), out = new Uint8Array(raw.length);
     for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
     return out;
   };
-  const places = new Uint16Array(bytes(D.places).buffer), labels = new Uint32Array(bytes(D.labels).buffer);
-  const sure = bytes(D.sure), near = new Uint32Array(bytes(D.near).buffer), odds = bytes(D.odds);
+  const places = new Uint16Array(bytes(D.places).buffer);
+  const near = new Uint32Array(bytes(D.near).buffer), odds = bytes(D.odds);
   const present = bytes(D.present), rows = new Uint32Array(bytes(D.rows).buffer);
-  const n = D.drawn, colours = 8, shownNeighbours = 5;
+  const n = D.drawn, shownNeighbours = 5;
   const id = i => D.ids ? D.ids[i] : String(rows[i]);
-  const colour = c => c >= D.singles ? colours : c < D.colours.length ? D.colours[c] : c % colours;
+  // The level that is shown. A sample's cluster and confidence are its.
+  const levels = D.levels.map(l => ({ ...l, labels: new Uint32Array(bytes(l.labels).buffer), sure: bytes(l.sure) }));
+  let level = levels[D.level], { labels, sure } = level;
+  const colour = c => c >= level.singles ? colours : c < level.colours.length ? level.colours[c] : c % colours;
   // Clusters of one colour have different shapes.
-  const shape = c => c >= D.singles ? 0 : (c / colours | 0) % 4;
-  const percent = x => (100 * x).toFixed(1) + "%";
+  const shape = c => c >= level.singles ? 0 : (c / colours | 0) % 4;
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
   const canvas = $("canvas"), tip = $("tip"), g = canvas.getContext("2d", { alpha: false });
@@ -30,7 +31,7 @@
     box.l = Math.min(box.l, places[2 * i]); box.r = Math.max(box.r, places[2 * i]);
     box.t = Math.min(box.t, places[2 * i + 1]); box.b = Math.max(box.b, places[2 * i + 1]);
   }
-  const middles = (() => {
+  const findMiddles = () => {
     const sums = [];
     for (let i = 0; i < n; i++) {
       const c = labels[i];
@@ -38,7 +39,8 @@
       s[0] += places[2 * i]; s[1] += places[2 * i + 1]; s[2]++;
     }
     return sums.map(s => [s[0] / s[2], s[1] / s[2]]);
-  })();
+  };
+  let middles = findMiddles();
 
   // Points by square, to find those near a place.
   const squares = 96, grid = new Map();
@@ -140,7 +142,7 @@
     g.font = "600 12px system-ui, sans-serif";
     g.textAlign = "center"; g.textBaseline = "middle"; g.lineJoin = "round";
     const taken = [], most = view.k > 1.5 * least ? 400 : 40;
-    for (let c = 0, shown = 0; c < Math.min(D.sizes.length, D.singles) && shown < most; c++) {
+    for (let c = 0, shown = 0; c < Math.min(level.sizes.length, level.singles) && shown < most; c++) {
       if (!middles[c] || chosen !== null && c !== chosen) continue;
       const x = view.k * middles[c][0] + view.x, y = view.k * middles[c][1] + view.y;
       if (x < 0 || y < 0 || x > width || y > height) continue;
@@ -386,16 +388,15 @@
   });
 
   // Legend.
-  for (let c = 0; c < Math.min(14, D.singles, D.sizes.length); c++) {
-    const b = document.createElement("button"), mark = document.createElement("i"), size = document.createElement("small");
-    const unseen = words => { const s = document.createElement("span"); s.className = "hidden"; s.textContent = words; return s; };
+  const legend = () => { $("legend").replaceChildren(); for (let c = 0; c < Math.min(14, level.singles, level.sizes.length); c++) {
+    const b = document.createElement("button"), size = document.createElement("small");
     b.type = "button"; b.dataset.cluster = c; b.setAttribute("aria-pressed", "false");
-    mark.className = `swatch c${colour(c)}`;
-    size.textContent = D.sizes[c];
-    b.append(mark, unseen("Cluster "), String(c), unseen(", "), size, unseen(" samples"));
+    size.textContent = level.sizes[c];
+    b.append(swatch(colour(c)), unseen("Cluster "), String(c), unseen(", "), size, unseen(" samples"));
     b.onclick = () => choose(c);
     $("legend").append(b);
-  }
+  } };
+  legend();
 
   document.addEventListener("click", e => {
     const b = e.target.closest(".pick, .id");
@@ -417,32 +418,60 @@
   }
 
   // The table of clusters.
-  const body = $("table").tBodies[0], first = 15;
-  let all = false;
-  const list = () => [...body.rows].forEach((row, k) => { row.hidden = !all && k >= first; });
-  if (body.rows.length > first) {
-    $("all").hidden = false;
+  const bodies = $("table").tBodies, first = 15;
+  let body = bodies[D.level], all = false;
+  const list = () => {
+    [...body.rows].forEach((row, k) => { row.hidden = !all && k >= first; });
+    $("all").hidden = all || body.rows.length <= first;
     $("all").textContent = `Show all ${body.rows.length} clusters`;
-    $("all").onclick = () => { all = true; $("all").hidden = true; list(); };
+  };
+  $("all").onclick = () => { all = true; list(); };
+  list();
+  const sort = th => {
+    const k = th.cellIndex, value = row => Number(row.cells[k].dataset.v), order = th.getAttribute("aria-sort") === "ascending" ? 1 : -1;
+    body.append(...[...body.rows].sort((a, b) => order * (value(a) - value(b)) || Number(a.cells[0].dataset.v) - Number(b.cells[0].dataset.v)));
     list();
-  }
+  };
   for (const b of document.querySelectorAll("#table thead button")) {
     b.onclick = () => {
       const th = b.closest("th"), k = th.cellIndex, up = th.getAttribute("aria-sort") === "descending" || k === 0 && th.getAttribute("aria-sort") !== "ascending";
       for (const other of th.parentNode.cells) other.removeAttribute("aria-sort");
       th.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const value = row => Number(row.cells[k].dataset.v), order = up ? 1 : -1;
-      body.append(...[...body.rows].sort((a, b) => order * (value(a) - value(b)) || Number(a.cells[0].dataset.v) - Number(b.cells[0].dataset.v)));
-      list();
+      sort(th);
     };
   }
 
-  // Light and dark.
-  const root = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)");
+  // Levels.
+  function step(to) {
+    if (levels[to] === level) return;
+    level = levels[to];
+    ({ labels, sure } = level);
+    middles = findMiddles();
+    chosen = null; pointed = -1;
+    pin(-1);
+    say("");
+    legend();
+    body = bodies[to];
+    for (const e of document.querySelectorAll("[data-of]")) e.hidden = Number(e.dataset.of) !== to;
+    for (const e of document.querySelectorAll("[data-level]")) e.setAttribute("aria-pressed", String(Number(e.dataset.level) === to));
+    sort(document.querySelector("#table thead th[aria-sort]"));
+    const [clusters, confidence] = ["Clusters", "Confidence"].map(name => document.querySelector(`[data-tile="${name}"]`));
+    clusters.querySelector(".value").textContent = level.clusters;
+    clusters.querySelector(".more-words").textContent = level.largest;
+    confidence.querySelector(".value").textContent = level.mean;
+    const alone = document.querySelector('[data-tile="Alone"]');
+    if (alone) alone.hidden = to !== D.level;
+    $("level-words").textContent = to === D.level ? "" : "not the result: scores and files are of the level that is";
+    redraw();
+  }
+  for (const b of document.querySelectorAll("[data-level]")) {
+    b.setAttribute("aria-pressed", String(Number(b.dataset.level) === D.level));
+    b.addEventListener("click", () => step(Number(b.dataset.level)));
+    if (b.tagName !== "BUTTON") b.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); step(Number(b.dataset.level)); } });
+  }
+
   const repaint = () => { readColours(); redraw(); };
-  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
-  $("theme").onclick = () => { root.dataset.theme = isDark() ? "light" : "dark"; repaint(); };
-  dark.addEventListener("change", repaint);
+  theme(repaint);
   let before;
   addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; readColours(); draw(); });
   addEventListener("afterprint", () => { if (before === undefined) delete root.dataset.theme; else root.dataset.theme = before; repaint(); });

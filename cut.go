@@ -1,0 +1,336 @@
+package mvclust
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/words"
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/selection"
+)
+
+// CutOptions say which granularity becomes the current one: that with so many Clusters, or the
+// one that the Examples are for, or else Level.
+type CutOptions struct {
+	// Level is one of Model.Levels, counted from 0, the coarsest.
+	Level int
+	// Clusters, above 0, is the exact number of clusters.
+	Clusters int
+	// Examples choose the level, and are constraints, as Options.Examples are. nil stands for
+	// those of the model, which are then constraints alone.
+	Examples []Example
+	// Threads bounds the goroutines that compute at a time; 0 stands for GOMAXPROCS. It does
+	// not change the result.
+	Threads int
+}
+
+// Cut returns a model in which another granularity is the current one: with its labels,
+// confidences, graph and settings. It shares the memory of m, which stays as it is. The labels
+// are those of a level, unless a number of clusters or examples ask for more. A number of
+// clusters starts from the level that selection.Suitability prefers, or from a partition with
+// another resolution that is nearer; see partition.Exactly. An update of the new model does not
+// choose the granularity anew.
+//
+// The errors are those of Model.Validate, *OptionError for options, *partition.CountError for a number of clusters that cannot be, and
+// the context's own.
+func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	examples := opt.Examples
+	if examples == nil {
+		examples = m.Examples
+	}
+	c, err := newCutter(m.given(), examples, opt.Clusters, m.Samples(), opt.Threads)
+	if err != nil {
+		return nil, err
+	}
+	level := opt.Level
+	if opt.Clusters > 0 || len(opt.Examples) > 0 {
+		level = c.level(m.Levels, len(opt.Examples) > 0)
+	} else if level < 0 || level >= len(m.Levels) {
+		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", level, words.Count(len(m.Levels), "level"))
+	}
+	next := *m
+	next.Retired, next.Settings.Chosen, next.Level = 0, 0, level
+	start := m.Labels // without levels
+	if level >= 0 {
+		l := &m.Levels[level]
+		next.Settings.Neighbours, next.Settings.Resolution, start = l.Neighbours, l.Resolution, l.Labels
+		if next.Graph, err = m.refined(ctx, l.Neighbours, c.given, opt.Threads); err != nil {
+			return nil, err
+		}
+	}
+	p := &granular{next.Graph, start, next.Settings.Resolution, next.Settings.Partition, next.Settings.Seed}
+	if level >= 0 && opt.Clusters > 0 {
+		if err := c.approach(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	next.Against = Against(p.labels, examples)
+	if err := c.apply(ctx, p); err != nil {
+		return nil, err
+	}
+	next.Graph, next.Labels, next.Settings.Resolution = p.graph, p.labels, p.resolution
+	next.Examples, next.Constraints = examples, c.all
+	if level >= 0 && !slices.Equal(next.Labels, m.Levels[level].Labels) {
+		next.Level = -1
+	}
+	if next.Confidence, err = partition.Confidence(next.Graph, next.Labels); err != nil {
+		return nil, err
+	}
+	return &next, ctx.Err()
+}
+
+// refined makes the graph of the given number of neighbours anew.
+func (m *Model) refined(ctx context.Context, neighbours int, known *constraint.Resolved, threads int) (*graph.Graph, error) {
+	if m.Neighbourhoods == nil {
+		return m.Graph, nil
+	}
+	refined, err := m.Neighbourhoods.CoNeighbours(ctx, neighbours, threads)
+	if err != nil {
+		return nil, err
+	}
+	return known.Propagate(ctx, refined, threads)
+}
+
+// given returns the constraints without those that follow from the examples.
+func (m *Model) given() constraint.Set {
+	set := m.Constraints
+	own, err := examplesSet(m.Examples, m.Samples())
+	if err != nil {
+		return set
+	}
+	set.MustLink = set.MustLink[:max(0, len(set.MustLink)-len(own.MustLink))]
+	set.CannotLink = set.CannotLink[:max(0, len(set.CannotLink)-len(own.CannotLink))]
+	return set
+}
+
+// granular is a partition of a graph that is being cut.
+type granular struct {
+	graph      *graph.Graph
+	labels     []int
+	resolution float64
+	set        partition.Settings
+	seed       uint64
+}
+
+// cutter changes partitions so that they are what was asked for.
+type cutter struct {
+	examples []selection.Example
+	clusters int
+	threads  int
+	base     constraint.Set // as given
+	all      constraint.Set // with what follows from the examples
+	given    *constraint.Resolved
+	known    *constraint.Resolved
+	taught   *constraint.Resolved // what follows from the examples alone
+}
+
+func newCutter(base constraint.Set, examples []Example, clusters, samples, threads int) (*cutter, error) {
+	if err := checkClusters(clusters, samples); err != nil {
+		return nil, err
+	}
+	own, err := examplesSet(examples, samples)
+	if err != nil {
+		return nil, err
+	}
+	c := &cutter{examples: numbered(examples), clusters: clusters, threads: threads, base: base, all: base}
+	c.all.MustLink = slices.Concat(base.MustLink, own.MustLink)
+	c.all.CannotLink = slices.Concat(base.CannotLink, own.CannotLink)
+	if c.given, err = base.Resolve(samples); err != nil {
+		return nil, err
+	}
+	if c.taught, err = own.Resolve(samples); err != nil {
+		return nil, err
+	}
+	if c.known, err = c.all.Resolve(samples); err != nil {
+		return nil, option.Errorf("Examples", "they and the constraints contradict each other (samples are counted from 0, and the links of the examples after those of the constraints): %v", err)
+	}
+	return c, nil
+}
+
+// checkClusters reports a number of clusters that so many samples cannot have.
+func checkClusters(clusters, samples int) error {
+	if clusters < 0 || clusters > samples {
+		return option.Errorf("Clusters", "there cannot be %d clusters of %s; ask for 1 to %d, or for 0 to have the number chosen", clusters, words.Count(samples, "sample"), samples)
+	}
+	return nil
+}
+
+// level returns the place of the level that is best for what is asked for; -1 if there is none.
+func (c *cutter) level(levels []Level, byExamples bool) int {
+	best, most := -1, -1.0
+	var examples []selection.Example
+	if byExamples {
+		examples = c.examples
+	}
+	for at := range levels {
+		if s := selection.Suitability(levels[at].Labels, levels[at].Score, c.clusters, examples); s > most {
+			best, most = at, s
+		}
+	}
+	return best
+}
+
+// cutStream keeps the random numbers of a cut apart from those of other stages.
+const cutStream = 5
+
+// random returns the source for a search at a resolution.
+func (p *granular) random(resolution float64) *rand.Rand {
+	return rand.New(rand.NewPCG(p.seed^math.Float64bits(resolution), cutStream))
+}
+
+// approach looks for a resolution at which there are nearly as many clusters as asked for, if
+// the level is not near: the number rises about as the resolution does.
+func (c *cutter) approach(ctx context.Context, p *granular) error {
+	const near = 1.15
+	have, want := float64(1+slices.Max(p.labels)), float64(c.clusters)
+	if max(have, want) < near*min(have, want) || p.resolution <= 0 {
+		return nil
+	}
+	var resolutions []float64
+	for _, power := range []float64{0.5, 0.75, 1, 1.25, 1.5, 2} {
+		resolutions = append(resolutions, min(1e12, p.resolution*math.Pow(want/have, power)))
+	}
+	slices.Sort(resolutions)
+	resolutions = slices.Compact(resolutions)
+	series, err := partition.NewSeries(ctx, p.graph, resolutions[len(resolutions)-1], c.given, p.set)
+	if err != nil {
+		return err
+	}
+	off, labels, resolution := math.Abs(math.Log(have/want)), []int32(nil), 0.0
+	err = series.Each(ctx, resolutions, p.random, func(at int, found []int32, clusters int, _ float64) {
+		if d := math.Abs(math.Log(float64(clusters) / want)); d < off {
+			off, labels, resolution = d, found, resolutions[at]
+		}
+	})
+	if err != nil || labels == nil {
+		return err
+	}
+	found, err := series.Refine(ctx, resolution, labels, p.random(-resolution))
+	if err != nil {
+		return err
+	}
+	p.labels, p.resolution = found.Labels, resolution
+	return nil
+}
+
+// apply makes the partition meet the examples and the number of clusters.
+func (c *cutter) apply(ctx context.Context, p *granular) error {
+	if len(c.examples) > 0 {
+		if err := c.teach(ctx, p); err != nil {
+			return err
+		}
+	}
+	if c.clusters == 0 || 1+slices.Max(p.labels) == c.clusters {
+		return nil
+	}
+	found, err := partition.Exactly(ctx, p.graph, p.resolution, c.known, p.set, p.labels, c.clusters, p.random(p.resolution))
+	if err != nil {
+		return err
+	}
+	p.labels = found.Labels
+	return nil
+}
+
+// teach makes the partition meet the examples: clusters with examples of several classes are
+// taken apart, those that one class rules become one, examples that are still elsewhere join
+// them, and samples near those that moved move on.
+func (c *cutter) teach(ctx context.Context, p *granular) error {
+	var err error
+	if p.graph, err = c.taught.Propagate(ctx, p.graph, c.threads); err != nil {
+		return err
+	}
+	class := slices.Repeat([]int{-1}, len(p.labels))
+	for _, x := range c.examples {
+		class[x.Sample] = x.Class
+	}
+	parts, err := partition.Separate(ctx, p.graph, p.resolution, p.set, p.labels, class, p.random(p.resolution))
+	if err != nil {
+		return err
+	}
+	labels, moved := taught(parts, c.examples)
+	if _, broken := c.known.Violation(labels); broken {
+		// Constraints on other samples are in the way: the clusters are found anew.
+		found, err := partition.Find(ctx, p.graph, p.resolution, c.known, p.set, p.random(p.resolution), nil)
+		if err != nil {
+			return err
+		}
+		p.labels = found.Labels
+		return nil
+	}
+	touched := make([]bool, len(labels))
+	for _, i := range moved {
+		touched[i] = true
+		index, _ := p.graph.Of(i)
+		for _, j := range index {
+			touched[j] = true
+		}
+	}
+	found, err := partition.Resume(ctx, p.graph, p.resolution, c.known, p.set, labels, touched, p.random(p.resolution), nil)
+	if err != nil {
+		return err
+	}
+	p.labels = found.Labels
+	return nil
+}
+
+// taught returns the labels that meet the examples, and the examples that have moved. A class
+// gets all clusters that it rules; a class that rules none gets one of its own.
+func taught(labels []int, examples []selection.Example) (out, moved []int) {
+	rules, clusters := rulers(labels, examples)
+	home := map[int]int{} // class -> its cluster
+	for l := range clusters {
+		if class, ruled := rules[l]; ruled {
+			if _, has := home[class]; !has {
+				home[class] = l
+			}
+		}
+	}
+	out = slices.Clone(labels)
+	for i, l := range labels {
+		if class, ruled := rules[l]; ruled {
+			out[i] = home[class]
+		}
+	}
+	for _, x := range examples {
+		to, has := home[x.Class]
+		if !has {
+			to = clusters
+			home[x.Class] = to
+			clusters++
+		}
+		if out[x.Sample] != to {
+			out[x.Sample] = to
+			moved = append(moved, x.Sample)
+		}
+	}
+	return out, moved
+}
+
+// rulers returns, by cluster with examples, the class of most of them, of several the lowest, and
+// the number of clusters.
+func rulers(labels []int, examples []selection.Example) (rules map[int]int, clusters int) {
+	counts := map[[2]int]int{}
+	rules = map[int]int{}
+	for _, x := range examples {
+		counts[[2]int{labels[x.Sample], x.Class}]++
+	}
+	for at, n := range counts {
+		l, class := at[0], at[1]
+		now, ruled := rules[l]
+		if most := counts[[2]int{l, now}]; !ruled || n > most || n == most && class < now {
+			rules[l] = class
+		}
+	}
+	for _, l := range labels {
+		clusters = max(clusters, l+1)
+	}
+	return rules, clusters
+}

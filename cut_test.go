@@ -1,0 +1,180 @@
+package mvclust_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/synth"
+)
+
+// cutModel returns a model of made data, with its classes.
+func cutModel(t testing.TB, opt mvclust.Options) (*mvclust.Model, []int) {
+	t.Helper()
+	data, err := synth.Generate(synth.Config{Samples: 240, Classes: 12, Noise: []float64{1, 1.2}, Missing: 0.1, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := mvclust.Fit(t.Context(), data.Views, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mvclust.NewModel(data.Views, r, nil), data.Labels
+}
+
+func cut(t testing.TB, m *mvclust.Model, opt mvclust.CutOptions) *mvclust.Model {
+	t.Helper()
+	next, err := m.Cut(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// A cut to a level has the labels of the level, and a cut back those of before.
+func TestCutBack(t *testing.T) {
+	m, _ := cutModel(t, mvclust.Options{})
+	if len(m.Levels) < 2 {
+		t.Fatalf("%d levels", len(m.Levels))
+	}
+	for at := range m.Levels {
+		next := cut(t, m, mvclust.CutOptions{Level: at})
+		if next.Level != at || !slices.Equal(next.Labels, m.Levels[at].Labels) || next.Settings.Neighbours != m.Levels[at].Neighbours {
+			t.Errorf("level %d: the model is at level %d with %d clusters", at, next.Level, next.Clusters())
+		}
+		back := cut(t, next, mvclust.CutOptions{Level: m.Level})
+		if !slices.Equal(back.Labels, m.Labels) || !slices.Equal(back.Graph.Weight, m.Graph.Weight) {
+			t.Errorf("level %d: back at level %d, the labels or the graph are others", at, m.Level)
+		}
+	}
+}
+
+// The levels are well apart, coarse to fine, and the current one is among them.
+func TestLevels(t *testing.T) {
+	m, _ := cutModel(t, mvclust.Options{})
+	before := 0.0
+	for at, l := range m.Levels {
+		sizes, height := make([]int, l.Clusters), 0.0
+		for _, c := range l.Labels {
+			if sizes[c]++; sizes[c] == 3 {
+				height++
+			}
+		}
+		if height < 1.5*before { // 1.7, before single samples were moved once more
+			t.Errorf("level %d has %v clusters of 3 samples, and the one before %v", at, height, before)
+		}
+		before = height
+		if !slices.IsSortedFunc(sizes, func(a, b int) int { return b - a }) {
+			t.Errorf("level %d is not numbered by falling size: %v", at, sizes)
+		}
+	}
+	if !slices.Equal(m.Levels[m.Level].Labels, m.Labels) {
+		t.Errorf("the labels are not those of level %d", m.Level)
+	}
+}
+
+// A number of clusters is met exactly, with constraints too.
+func TestCutClusters(t *testing.T) {
+	free, _ := cutModel(t, mvclust.Options{})
+	bound, _ := cutModel(t, mvclust.Options{Constraints: mvclust.Constraints{MustLink: [][2]int{{0, 1}, {1, 2}}, CannotLink: [][2]int{{0, 3}, {0, 4}, {3, 4}}}})
+	for name, m := range map[string]*mvclust.Model{"free": free, "bound": bound} {
+		n := m.Samples()
+		for _, k := range []int{1, 2, 3, 4, 7, 12, 13, 40, n / 2, n - 2, n} {
+			next, err := m.Cut(t.Context(), mvclust.CutOptions{Clusters: k})
+			if name == "bound" && (k < 3 || k > n-2) {
+				if err == nil {
+					t.Errorf("%s: %d clusters were made", name, k)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %d clusters: %v", name, k, err)
+				continue
+			}
+			if next.Clusters() != k || next.Validate() != nil {
+				t.Errorf("%s: %d clusters, want %d: %v", name, next.Clusters(), k, next.Validate())
+			}
+		}
+	}
+	if _, err := free.Cut(t.Context(), mvclust.CutOptions{Clusters: 241}); err == nil {
+		t.Error("241 clusters of 240 samples were made")
+	}
+}
+
+// A fit with a number of clusters has that number, under either preset.
+func TestFitClusters(t *testing.T) {
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		m, _ := cutModel(t, mvclust.Options{Preset: preset, Clusters: 5})
+		if m.Clusters() != 5 {
+			t.Errorf("%v: %d clusters", preset, m.Clusters())
+		}
+	}
+}
+
+// Examples are met, name the clusters, survive the file, and choose among levels.
+func TestExamples(t *testing.T) {
+	for _, way := range []string{"fit", "cut"} {
+		m, truth := cutModel(t, mvclust.Options{})
+		var examples []mvclust.Example
+		for i := 0; i < 60; i += 2 {
+			examples = append(examples, mvclust.Example{Sample: i, Label: string(rune('a' + truth[i]%6))})
+		}
+		if way == "cut" {
+			m = cut(t, m, mvclust.CutOptions{Examples: examples})
+		} else {
+			m, _ = cutModel(t, mvclust.Options{Examples: examples})
+		}
+		names := mvclust.Names(m.Labels, m.Examples)
+		for _, x := range examples {
+			if names[m.Labels[x.Sample]] != x.Label {
+				t.Errorf("%s: sample %d of %s is in a cluster called %q", way, x.Sample, x.Label, names[m.Labels[x.Sample]])
+			}
+		}
+		if against := mvclust.Against(m.Labels, examples); len(against) > 0 {
+			t.Errorf("%s: the clusters contradict %v", way, against)
+		}
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := mvclust.ReadModel(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(read.Examples, m.Examples) || read.Level != m.Level || len(read.Levels) != len(m.Levels) || !slices.Equal(read.Levels[0].Labels, m.Levels[0].Labels) {
+			t.Errorf("%s: the file has other levels or examples", way)
+		}
+		// Other examples take the place of these.
+		other := cut(t, m, mvclust.CutOptions{Examples: []mvclust.Example{{Sample: 0, Label: "x"}, {Sample: 2, Label: "x"}}})
+		if len(other.Constraints.MustLink) != 1 || len(other.Constraints.CannotLink) != 0 {
+			t.Errorf("%s: the constraints are %v", way, other.Constraints)
+		}
+	}
+}
+
+// What cannot be is refused.
+func TestCutRefused(t *testing.T) {
+	m, _ := cutModel(t, mvclust.Options{})
+	for name, opt := range map[string]mvclust.CutOptions{
+		"no such level":  {Level: 99},
+		"below 0":        {Level: -1},
+		"clusters":       {Clusters: -1},
+		"no such sample": {Examples: []mvclust.Example{{Sample: 1000, Label: "x"}}},
+		"no label":       {Examples: []mvclust.Example{{Sample: 1}}},
+		"two labels":     {Examples: []mvclust.Example{{Sample: 1, Label: "x"}, {Sample: 1, Label: "y"}}},
+	} {
+		if _, err := m.Cut(t.Context(), opt); err == nil {
+			t.Errorf("%s: it was cut", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Cut(ctx, mvclust.CutOptions{}); err == nil {
+		t.Error("it was cut although the context is done")
+	}
+}

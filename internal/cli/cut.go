@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/param"
+	"github.com/mvclust/mvclust/internal/words"
+	"github.com/mvclust/mvclust/method/agreement"
+	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/report"
+)
+
+type cutOptions struct {
+	outputOptions
+	level    int // -1 where it is not given
+	clusters positive
+	coarser  bool
+	finer    bool
+	examples string
+	threads  positive
+}
+
+func newCutCommand() *cobra.Command {
+	var o cutOptions
+	cmd := &cobra.Command{
+		Use:   "cut [flags] OUT",
+		Short: "Make another granularity the current one",
+		Long: `cut changes how fine the clusters of a result are, without computing it again. OUT
+is a folder that "mvclust fit" has written. Say what is wanted in one way:
+
+  --level N      the level N that "mvclust levels" lists
+  --coarser      the next level with fewer clusters
+  --finer        the next level with more clusters
+  --clusters K   exactly K clusters: the clusters of the nearest level are merged,
+                 or split
+  --examples F   the level that agrees best with a few samples whose classes are
+                 known; then these are put together by label, and apart, and name
+                 their clusters. With --clusters, both hold.
+
+Labels, report, model and run.json in OUT are replaced, all or none. explain,
+suggest, predict and update then speak of the new clusters. Examples stay in
+force until others are given. Scores and pictures of the fit are dropped.`,
+		Example: `  mvclust cut mvclust-out --finer
+  mvclust cut mvclust-out --clusters 12
+  mvclust cut mvclust-out --examples known.csv`,
+		Args: oneFolder,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.output = args[0]
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return cutFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&o.level, "level", -1, "`N` of the level, counted from 0, the coarsest")
+	f.Lookup("level").DefValue = ""
+	f.BoolVar(&o.coarser, "coarser", false, "take the next level with fewer clusters")
+	f.BoolVar(&o.finer, "finer", false, "take the next level with more clusters")
+	f.Var(&o.clusters, "clusters", "`NUMBER` of clusters, which are then exactly so many")
+	f.StringVar(&o.examples, "examples", "", examplesUsage)
+	o.csvSafeFlag(f)
+	threadsFlag(f, &o.threads)
+	f.BoolVar(&o.json, "json", false, "print run.json to standard output instead of the summary")
+	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and run.json where --json is given")
+	return cmd
+}
+
+// check reports flags that say nothing, or two things.
+func (o *cutOptions) check(cmd *cobra.Command) error {
+	ways := 0
+	for _, given := range []bool{cmd.Flags().Changed("level"), o.coarser, o.finer, o.clusters > 0 || o.examples != ""} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return usagef(cmd, "say in one way what is wanted: --level, --coarser, --finer, or --clusters and --examples")
+	}
+	return checkThreads(o.threads)
+}
+
+// cutFunc cuts, writes the files, and prints the summary or run.json.
+func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
+	if info, err := os.Stat(o.output); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is no folder that \"mvclust fit\" has written; name one", words.Printable(o.output))
+	}
+	j, err := begin(ctx, out, stderr, o.outputOptions)
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	c, err := o.read(j)
+	if err != nil {
+		return err
+	}
+	var next *mvclust.Model
+	err = j.during("cutting", "levels", func() (err error) {
+		next, err = c.model.Cut(ctx, c.want)
+		return err
+	})
+	if err != nil {
+		return translate(err, nil, &dataset.Set{IDs: c.model.IDs})
+	}
+	j.lap("cut")
+	r, page, err := c.report(j, next)
+	if err != nil {
+		return err
+	}
+	if err := j.stageLabels(c.format, next.IDs, next.Labels, next.Confidence, r.Names); err != nil {
+		return err
+	}
+	if len(next.Levels) > 0 {
+		if err := j.stageLevels(c.format, next.IDs, next.Levels); err != nil {
+			return err
+		}
+	}
+	if err := j.stage(modelFile, next.Write); err != nil {
+		return err
+	}
+	if err := j.stage(pageName, page.WriteHTML); err != nil {
+		return err
+	}
+	r.Files, r.Cut.Seconds = j.dir.digests(), j.seconds()
+	return j.finish(runFile, r, r.cutSummary(c.model, filepath.Clean(o.output)))
+}
+
+// cutting is what a cut works on.
+type cutting struct {
+	model    *mvclust.Model
+	run      *runReport
+	format   tableFormat
+	want     mvclust.CutOptions
+	examples *dataset.Examples // nil without --examples
+	pictures *dataset.Pictures // nil where there are none
+}
+
+// read reads the folder and the examples, and says what is wanted of the library.
+func (o *cutOptions) read(j *job) (*cutting, error) {
+	c := &cutting{}
+	err := j.during("reading the model", "files", func() (err error) {
+		c.model, j.model, err = openModel(j.ctx, o.output)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.readRun(j); err != nil {
+		return nil, err
+	}
+	c.want = mvclust.CutOptions{Clusters: int(o.clusters), Threads: int(o.threads)}
+	if o.examples != "" {
+		if c.examples, c.want.Examples, err = readExamples(j, o.examples, c.model.IDs, c.model.Samples()); err != nil {
+			return nil, err
+		}
+	} else if o.clusters == 0 {
+		if c.want.Level, err = o.wanted(c.model, j.model); err != nil {
+			return nil, err
+		}
+	}
+	j.lap("read")
+	return c, nil
+}
+
+// readRun reads run.json, and checks that it is of the model and that its files can be replaced.
+func (c *cutting) readRun(j *job) (err error) {
+	if c.run, err = readRun(j.path(runFile)); err != nil {
+		return err
+	}
+	if c.run.Inputs.Samples != c.model.Samples() || len(c.run.Functions) != len(c.model.Views) || len(c.run.Inputs.Views) != len(c.model.Views) {
+		return fmt.Errorf("%s is not of the model beside it, which was updated since; run \"mvclust fit\" on all samples", j.path(runFile))
+	}
+	c.format = tableFormat(strings.TrimPrefix(c.run.Labels, "labels."))
+	if err := c.format.check(); err != nil {
+		return fmt.Errorf("%s names the labels %s, which \"mvclust fit\" does not write; run it again", j.path(runFile), words.Quote(c.run.Labels))
+	}
+	return j.reserve(c.format.labelsFile(), c.format.levelsFile(), modelFile, runFile, pageName)
+}
+
+// wanted returns the level that --level, --coarser or --finer names.
+func (o *cutOptions) wanted(m *mvclust.Model, path string) (int, error) {
+	if len(m.Levels) == 0 {
+		return 0, fmt.Errorf("%s has no levels: %s, or give --clusters", path, withoutLevels)
+	}
+	last := len(m.Levels) - 1
+	if !o.coarser && !o.finer {
+		if o.level < 0 || o.level > last {
+			return 0, fmt.Errorf("--level: there is no level %d, only 0 to %d; \"mvclust levels\" lists them", o.level, last)
+		}
+		return o.level, nil
+	}
+	now := m.Clusters()
+	above, below := m.Level-1, m.Level+1
+	if m.Level < 0 { // between two levels, or beyond all
+		below = slices.IndexFunc(m.Levels, func(l mvclust.Level) bool { return l.Clusters > now })
+		if below < 0 {
+			below = last + 1
+		}
+		above = below - 1
+		for above >= 0 && m.Levels[above].Clusters >= now {
+			above--
+		}
+	}
+	switch {
+	case o.coarser && above < 0:
+		return 0, fmt.Errorf("--coarser: no level has fewer clusters than the %d that there are; give --clusters", now)
+	case o.coarser:
+		return above, nil
+	case below > last:
+		return 0, fmt.Errorf("--finer: no level has more clusters than the %d that there are; give --clusters", now)
+	}
+	return below, nil
+}
+
+// readRun reads run.json.
+func readRun(path string) (*runReport, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostReport {
+		return nil, fmt.Errorf("%s is missing or no file; name a folder as \"mvclust fit\" has written it", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
+	}
+	r := &runReport{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // settings are written back as they were
+	if err := d.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w; run \"mvclust fit\" again", path, err)
+	}
+	return r, nil
+}
+
+// cutReport says in run.json what the result was cut to.
+type cutReport struct {
+	Started  time.Time     `json:"started"`
+	Seconds  float64       `json:"seconds"`
+	Stages   []stageReport `json:"stages"`
+	Clusters int           `json:"clusters"` // before
+}
+
+// report makes run.json and the page of the new model.
+func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Report, error) {
+	r := c.run
+	result, err := c.result(next)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Cut = &cutReport{Started: j.started.UTC().Truncate(time.Millisecond), Clusters: c.model.Clusters()}
+	r.Settings["neighbors"], r.Settings["resolution"] = next.Settings.Neighbours, next.Settings.Resolution
+	if len(next.Levels) > 0 {
+		r.Levels, r.Level = next.Levels, &next.Level
+	}
+	r.Edges, r.Clusters, r.Singletons = next.Graph.Edges(), len(result.Sizes), 0
+	for _, size := range result.Sizes {
+		if size == 1 {
+			r.Singletons++
+		}
+	}
+	r.Sizes, r.Confidence = result.Sizes[:min(mostSizes, len(result.Sizes))], mean(next.Confidence)
+	if r.Scores != nil {
+		r.Scores, r.Inputs.Truth = nil, nil
+		const note = "the scores of the fit were dropped, since the clusters are others; \"mvclust eval\" scores labels"
+		r.Notes = append(r.Notes, note)
+		j.progress.note(note)
+	}
+	from := c.examples
+	if from == nil && r.Examples != nil && r.Examples.File != nil {
+		from = &dataset.Examples{File: *r.Examples.File}
+	}
+	r.addExamples(from, next.Examples, next.Against, next.Labels, next.IDs)
+	set := &dataset.Set{IDs: next.IDs, Files: r.Inputs.Files}
+	for _, v := range next.Views {
+		set.Views = append(set.Views, v.Rows)
+	}
+	stages := r.Stages
+	page, err := newPage(j, r, &fitInput{set: set, pictures: c.pictures}, result)
+	r.Cut.Stages, r.Stages = j.stages, stages
+	return r, page, err
+}
+
+// result puts together what the page shows.
+func (c *cutting) result(next *mvclust.Model) (*mvclust.Result, error) {
+	r, m := c.run, next
+	opt := mvclust.Options{Seed: r.Seed, Threads: r.Threads, Examples: m.Examples, Constraints: m.Constraints}
+	var err error
+	if opt.Preset, err = mvclust.ParsePreset(r.Preset); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w; run \"mvclust fit\" again", runFile, err)
+	}
+	for _, p := range opt.Parameters() {
+		if given, ok := r.Settings[p.Name]; ok {
+			_ = param.Apply(&opt, fmt.Sprintf("%s=%v", p.Name, given)) // what the preset decides stays
+		}
+	}
+	opt.Neighbours, opt.Resolution = m.Settings.Neighbours, m.Settings.Resolution
+	result := &mvclust.Result{
+		Labels: m.Labels, Confidence: m.Confidence, Graph: m.Graph, Neighbourhoods: m.Neighbourhoods,
+		Levels: m.Levels, Level: m.Level, Against: m.Against,
+		Granularity: mvclust.Granularity{Neighbours: opt.Neighbours, Resolution: opt.Resolution},
+		Functions:   &probability.Functions{ByView: m.Functions.ByView, Cross: m.Functions.Cross, BaseRate: m.Functions.BaseRate, Curve: r.Learning.Curve, Kept: r.Learning.Kept},
+		Sizes:       make([]int, m.Clusters()),
+	}
+	for _, l := range m.Labels {
+		result.Sizes[l]++
+	}
+	trace := &result.Trace
+	trace.Pairs, trace.Edges, trace.Sweeps = r.Pairs, m.Graph.Edges(), r.Partition.Sweeps
+	if r.Agreement != nil {
+		trace.Agreement = &agreement.Report{Agreement: r.Agreement, LeftOut: make([]bool, len(m.Views))}
+	}
+	for k, v := range m.Views {
+		opt.Metrics = append(opt.Metrics, v.Metric)
+		trace.Shares = append(trace.Shares, r.Inputs.Views[k].Share)
+		trace.Similarities = append(trace.Similarities, r.Functions[k].Similarities)
+		if trace.Agreement != nil {
+			trace.Agreement.LeftOut[k] = v.LeftOut
+		}
+	}
+	if r.Choice != nil {
+		trace.Tried = r.Choice.Tried
+		for at, t := range trace.Tried {
+			if t.Neighbours == m.Settings.Neighbours && (t.Resolution == m.Settings.Resolution || t.Resolution == r.Choice.Chosen.Resolution && trace.Chosen == 0) {
+				trace.Chosen = at
+			}
+		}
+	}
+	result.Options = opt
+	return result, nil
+}
+
+// cutSummary is what cut prints.
+func (r *runReport) cutSummary(before *mvclust.Model, folder string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s in %s, %d before", words.Count(r.Inputs.Samples, "sample"), words.Count(r.Clusters, "cluster"), before.Clusters())
+	if r.Level != nil && *r.Level >= 0 {
+		fmt.Fprintf(&b, "; level %d of 0 to %d", *r.Level, len(r.Levels)-1)
+	}
+	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
+	fmt.Fprintf(&b, "\n%d of a single sample; the largest: %s\n", r.Singletons, largest)
+	b.WriteString(r.Examples.summary())
+	fmt.Fprintf(&b, "mean confidence %.2f\n\n%s, model.mvclust, run.json and report.html are in %s (%.1f s)\n", r.Confidence, r.Labels, words.Printable(folder), r.Cut.Seconds)
+	return b.String()
+}

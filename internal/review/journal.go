@@ -1,0 +1,232 @@
+package review
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mvclust/mvclust/explain"
+)
+
+const (
+	// AnswersFile holds the answers: two ids, the verdict, and what it is about, per line.
+	AnswersFile = "review.csv"
+	// NamesFile holds the names of clusters: the id of a member and the name, per line.
+	NamesFile = "names.csv"
+)
+
+// journal keeps the answers on disk. A line is there for good before append returns.
+type journal struct {
+	file *os.File
+	ends []int64 // of the lines
+}
+
+// openJournal opens the file of the answers, which is made where it is missing, and returns
+// what is in it. The rest of a line that was cut off is dropped.
+func openJournal(path string, sample func(id string) (int, bool)) (*journal, []explain.Answer, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the answers cannot be kept in %s: %w", path, cause(err))
+	}
+	j := &journal{file: file}
+	answers, err := j.read(path, sample)
+	if err == nil {
+		err = file.Truncate(j.end())
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	syncFolder(filepath.Dir(path))
+	return j, answers, nil
+}
+
+// mostAnswers bounds the bytes of the answers.
+const mostAnswers = 1 << 28
+
+func (j *journal) read(path string, sample func(id string) (int, bool)) ([]explain.Answer, error) {
+	text, err := io.ReadAll(io.LimitReader(j.file, mostAnswers+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
+	case len(text) > mostAnswers:
+		return nil, fmt.Errorf("%s has more than %d bytes; move it away", path, mostAnswers)
+	}
+	lines, ends, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; correct it, or move it away", path, err)
+	}
+	answers := make([]explain.Answer, len(lines))
+	for k, l := range lines {
+		a, knowsA := sample(l[0])
+		b, knowsB := sample(l[1])
+		if !knowsA || !knowsB {
+			return nil, fmt.Errorf("%s, answer %d: no sample has the id %.40q; correct it, or move the file away if it is about other samples", path, k+1, cmp.Or(map[bool]string{false: l[0]}[knowsA], l[1]))
+		}
+		answers[k] = explain.Answer{A: a, B: b, About: explain.Topic(l[3]), Verdict: explain.Verdict(l[2])}
+	}
+	j.ends = ends
+	return answers, nil
+}
+
+// parse returns the whole lines of a file of answers, of four cells each, and where each ends. A
+// last line without its end was never finished.
+func parse(text []byte) (lines [][]string, ends []int64, err error) {
+	r := csv.NewReader(bytes.NewReader(text))
+	r.FieldsPerRecord = -1
+	for {
+		cells, err := r.Read()
+		end := r.InputOffset()
+		if err == io.EOF {
+			return lines, ends, nil
+		}
+		if end == int64(len(text)) && !bytes.HasSuffix(text, []byte("\n")) {
+			return lines, ends, nil
+		}
+		if err != nil {
+			if bad, ok := errors.AsType[*csv.ParseError](err); ok && end == int64(len(text)) && bad.Err == csv.ErrQuote {
+				return lines, ends, nil // a quote that is open at the end
+			}
+			return nil, nil, fmt.Errorf("it is no table of answers: %w", err)
+		}
+		if len(cells) < 3 || len(cells) > 4 {
+			return nil, nil, fmt.Errorf("answer %d has %d cells; give two ids, same, different or skip, and what it is about", len(lines)+1, len(cells))
+		}
+		if len(cells) == 3 {
+			cells = append(cells, string(explain.AboutMerge))
+		}
+		lines, ends = append(lines, cells), append(ends, end)
+	}
+}
+
+func (j *journal) end() int64 {
+	if len(j.ends) == 0 {
+		return 0
+	}
+	return j.ends[len(j.ends)-1]
+}
+
+// append adds an answer.
+func (j *journal) append(a, b string, answer explain.Answer) error {
+	var line bytes.Buffer
+	w := csv.NewWriter(&line)
+	_ = w.Write([]string{a, b, string(answer.Verdict), string(answer.About)}) // to memory
+	w.Flush()
+	_, err := j.file.WriteAt(line.Bytes(), j.end())
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		_ = j.file.Truncate(j.end())
+		return fmt.Errorf("the answer cannot be kept: %w", cause(err))
+	}
+	j.ends = append(j.ends, j.end()+int64(line.Len()))
+	return nil
+}
+
+// undo removes the last answer.
+func (j *journal) undo() error {
+	last := j.ends[len(j.ends)-1]
+	j.ends = j.ends[:len(j.ends)-1]
+	err := j.file.Truncate(j.end())
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		j.ends = append(j.ends, last)
+		return fmt.Errorf("the answer cannot be taken back: %w", cause(err))
+	}
+	return nil
+}
+
+// readNames reads the names of clusters, by a sample of each.
+func readNames(path string, sample func(id string) (int, bool)) (map[int]string, error) {
+	names := map[int]string{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return names, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
+	}
+	r := csv.NewReader(bytes.NewReader(text))
+	r.FieldsPerRecord = 2
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s is no table of ids and names: %w; correct it, or move it away", path, err)
+	}
+	for k, row := range rows {
+		i, known := sample(row[0])
+		if !known {
+			return nil, fmt.Errorf("%s, line %d: no sample has the id %.40q; correct it, or move the file away", path, k+1, row[0])
+		}
+		names[i] = row[1]
+	}
+	return names, nil
+}
+
+// writeNames replaces the file of the names.
+func writeNames(path string, names map[int]string, id func(int) string) error {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	samples := make([]int, 0, len(names))
+	for i := range names {
+		samples = append(samples, i)
+	}
+	slices.Sort(samples)
+	for _, i := range samples {
+		_ = w.Write([]string{id(i), names[i]}) // to memory
+	}
+	w.Flush()
+	err := replace(path, text.Bytes())
+	if err != nil {
+		return fmt.Errorf("the name cannot be kept: %w", cause(err))
+	}
+	return nil
+}
+
+// replace writes a file beside the old one and puts it in its place.
+func replace(path string, text []byte) error {
+	// A name as of the other files that are being written, so that what a killed run leaves is
+	// removed with theirs.
+	hidden := fmt.Sprintf(".%s.mvclust-%016x.tmp", filepath.Base(path), rand.Uint64())
+	file, err := os.OpenFile(filepath.Join(filepath.Dir(path), hidden), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		return err
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// syncFolder does nothing where folders cannot be synced.
+func syncFolder(path string) {
+	if dir, err := os.Open(path); err == nil {
+		_ = dir.Sync()
+		_ = dir.Close()
+	}
+}
+
+// cause returns an error without the name of the system call and the path.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,373 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/synth"
+)
+
+// model clusters made data whose classes overlap. Ids need quotes in a file.
+func model(t testing.TB) *mvclust.Model {
+	t.Helper()
+	set, err := synth.Generate(synth.Config{Samples: 240, Classes: 6, Noise: []float64{1.3}, Missing: 0.2, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := mvclust.Fit(t.Context(), set.Views, mvclust.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]string, 240)
+	for i := range ids {
+		ids[i] = "a \"thing\",\n" + strconv.Itoa(i)
+	}
+	return mvclust.NewModel(set.Views, r, ids)
+}
+
+// apply makes a model of a revision, as the command does, but writes nothing.
+func apply(_ context.Context, r *Revision, told func(string, float64)) (*mvclust.Model, error) {
+	told("working", 0.5)
+	next := *r.Model
+	next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, -1
+	return &next, nil
+}
+
+func begun(t testing.TB, m *mvclust.Model, dir string) *Session {
+	t.Helper()
+	s, err := Open(t.Context(), m, Options{Title: "Things", Folder: dir, Apply: apply, Pictures: func(_ context.Context, samples []int, take func(int, []byte, error)) error {
+		for _, i := range samples {
+			switch i % 3 {
+			case 0:
+				take(i, []byte("GIF89a"), nil)
+			case 1:
+				take(i, []byte("<svg onload=alert(1)>"), nil)
+			default:
+				take(i, nil, errors.New("there is none"))
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// state returns what the page shows.
+func state(t testing.TB, s *Session) *State {
+	t.Helper()
+	x, err := s.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// answer answers the open question.
+func answer(t testing.TB, s *Session, verdict explain.Verdict) *State {
+	t.Helper()
+	q := state(t, s).Question
+	if err := s.Answer(t.Context(), q.A.Sample, q.B.Sample, string(verdict)); err != nil {
+		t.Fatal(err)
+	}
+	return state(t, s)
+}
+
+// Nobody but the page gets anything.
+func TestHandlerAdmits(t *testing.T) {
+	s := begun(t, model(t), t.TempDir())
+	v, err := NewServer(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if host := v.listen.Addr().String(); !strings.HasPrefix(host, "127.0.0.1:") {
+		t.Errorf("it listens on %s", host)
+	}
+	q := state(t, s).Question
+	good := `{"a":` + strconv.Itoa(q.A.Sample) + `,"b":` + strconv.Itoa(q.B.Sample) + `,"answer":"skip"}`
+	here, token := "http://"+v.address, "/"+v.token+"/"
+	type call struct {
+		name, method, path, body string
+		change                   func(r *http.Request)
+		status                   int
+	}
+	header := func(name string, values ...string) func(r *http.Request) {
+		return func(r *http.Request) {
+			r.Header.Del(name)
+			for _, v := range values {
+				r.Header.Add(name, v)
+			}
+		}
+	}
+	for _, c := range []call{
+		{"the page", "GET", token, "", nil, 200},
+		{"the style", "GET", token + "style.css", "", nil, 200},
+		{"the script", "GET", token + "script.js", "", nil, 200},
+		{"the state", "GET", token + "state", "", nil, 200},
+		{"the progress", "GET", token + "progress", "", nil, 200},
+		{"a picture", "GET", token + "picture?sample=3", "", nil, 200},
+		{"an answer", "POST", token + "answer", good, nil, 200},
+
+		{"no token", "GET", "/", "", nil, 403},
+		{"no token, a file", "GET", "/state", "", nil, 403},
+		{"another token", "GET", "/" + strings.Repeat("A", len(v.token)) + "/state", "", nil, 403},
+		{"a part of the token", "GET", token[:10] + "/state", "", nil, 403},
+		{"the token as a parameter", "GET", "/state?token=" + v.token, "", nil, 403},
+		{"another host", "GET", token + "state", "", func(r *http.Request) { r.Host = "evil.example" }, 403},
+		{"another name of this machine", "GET", token + "state", "", func(r *http.Request) { r.Host = strings.Replace(v.address, "127.0.0.1", "localhost", 1) }, 403},
+		{"another port", "GET", token + "state", "", func(r *http.Request) { r.Host = "127.0.0.1:1" }, 403},
+		{"another origin", "POST", token + "undo", "{}", header("Origin", "http://evil.example"), 403},
+		{"another origin that reads", "GET", token + "state", "", header("Origin", "http://evil.example"), 403},
+		{"no origin", "POST", token + "undo", "{}", header("Origin"), 403},
+		{"an opaque origin", "POST", token + "undo", "{}", header("Origin", "null"), 403},
+		{"two origins", "POST", token + "undo", "{}", header("Origin", here, "http://evil.example"), 403},
+		{"another site", "GET", token + "picture?sample=3", "", header("Sec-Fetch-Site", "cross-site"), 403},
+		{"another site of this machine", "POST", token + "undo", "{}", header("Sec-Fetch-Site", "same-site"), 403},
+		{"a form", "POST", token + "undo", "{}", header("Content-Type", "text/plain"), 415},
+		{"a way out", "GET", token + "../state", "", nil, 404},
+		{"an unknown file", "GET", token + "review.csv", "", nil, 404},
+		{"a wrong method", "GET", token + "answer", "", nil, 405},
+		{"a wrong method of a file", "POST", token + "state", "{}", nil, 405},
+		{"an unknown method", "PUT", token + "answer", good, nil, 405},
+		{"a body that is too large", "POST", token + "name", `{"cluster":0,"name":"` + strings.Repeat("x", mostBody) + `"}`, nil, 413},
+		{"one of unknown length", "POST", token + "name", `{"cluster":0,"name":"` + strings.Repeat("x", mostBody) + `"}`, func(r *http.Request) { r.ContentLength = -1 }, 413},
+		{"a body of a file", "GET", token + "state", "{}", nil, 413},
+		{"no JSON", "POST", token + "answer", "same", nil, 400},
+		{"two values", "POST", token + "undo", "{}{}", nil, 400},
+		{"an unknown field", "POST", token + "undo", `{"file":"/etc/passwd"}`, nil, 400},
+		{"no samples", "POST", token + "answer", `{"answer":"same"}`, nil, 400},
+		{"no verdict", "POST", token + "answer", strings.Replace(good, "skip", "maybe", 1), nil, 400},
+		{"a verdict that is no text", "POST", token + "answer", strings.Replace(good, `"skip"`, "1", 1), nil, 400},
+		{"a sample that is no number", "POST", token + "answer", `{"a":"../../etc/passwd","b":1,"answer":"same"}`, nil, 400},
+		{"no such cluster", "POST", token + "split", `{"cluster":-1}`, nil, 400},
+		{"no such clusters", "POST", token + "merge", `{"clusters":[0,99999]}`, nil, 400},
+		{"one cluster", "POST", token + "merge", `{"clusters":[0,0]}`, nil, 400},
+		{"three clusters", "POST", token + "merge", `{"clusters":[0,1,2]}`, nil, 400},
+		{"a name of no cluster", "POST", token + "name", `{"cluster":99999,"name":"x"}`, nil, 400},
+		{"a picture that is none", "GET", token + "picture?sample=1", "", nil, 404},
+		{"a missing picture", "GET", token + "picture?sample=2", "", nil, 404},
+		{"a picture of nobody", "GET", token + "picture?sample=240", "", nil, 404},
+		{"a picture of a hostile id", "GET", token + "picture?sample=../../etc/passwd", "", nil, 404},
+		{"a picture below 0", "GET", token + "picture?sample=-1", "", nil, 404},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), c.method, here+c.path, strings.NewReader(c.body))
+			if c.body == "" {
+				r.Body, r.ContentLength = http.NoBody, 0
+			}
+			if c.method != "GET" {
+				r.Header.Set("Origin", here)
+				r.Header.Set("Content-Type", "application/json")
+			}
+			if c.change != nil {
+				c.change(r)
+			}
+			before := state(t, s)
+			w := httptest.NewRecorder()
+			v.Handler().ServeHTTP(w, r)
+			if w.Code != c.status {
+				t.Fatalf("status %d, want %d", w.Code, c.status)
+			}
+			if c.status != 200 && w.Body.Len() > 0 {
+				t.Errorf("it gets %q", w.Body)
+			}
+			if after := state(t, s); c.status != 200 && (after.Answers != before.Answers || after.Question.A.Sample != before.Question.A.Sample) {
+				t.Error("it changes something")
+			}
+			for name, want := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+				if got := w.Header().Get(name); got != want {
+					t.Errorf("%s is %q", name, got)
+				}
+			}
+		})
+	}
+}
+
+// A server on the network answers its page, and ends with its context.
+func TestServe(t *testing.T) {
+	s := begun(t, model(t), t.TempDir())
+	v, err := NewServer(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewServer(s, s0port(t, v)); err == nil || !strings.Contains(err.Error(), "--port") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- v.Serve(ctx) }()
+	r, err := http.Get(v.URL() + "state") //nolint:noctx // of the test's own server
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got State
+	if err := json.NewDecoder(r.Body).Decode(&got); err != nil || got.Samples != 240 || got.Question == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := r.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+func s0port(t *testing.T, v *Server) int {
+	t.Helper()
+	_, text, _ := strings.Cut(v.address, ":")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What was answered is there when the session ends without warning, also where the last line was
+// cut off.
+func TestAnswersSurvive(t *testing.T) {
+	m, dir := model(t), t.TempDir()
+	path := filepath.Join(dir, AnswersFile)
+	s := begun(t, m, dir)
+	for _, v := range []explain.Verdict{explain.Same, explain.Different, explain.Skip, explain.Same, explain.Same} {
+		answer(t, s, v)
+	}
+	if err := s.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Name(t.Context(), state(t, s).Groups[0].Number, "  a\tname, \"quoted\" "); err != nil {
+		t.Fatal(err)
+	}
+	want := state(t, s)
+	if want.Groups[0].Name != `a name, "quoted"` {
+		t.Errorf("the name is %q", want.Groups[0].Name)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := []byte("\"a \"\"thing\"\",\n17\",\"a")
+	for cut := range len(torn) { // while the next answer was written; nothing was closed
+		if err := os.WriteFile(path, slices.Concat(whole, torn[:cut]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		again := begun(t, m, dir)
+		got := state(t, again)
+		if got.Answers != want.Answers || got.Clusters != want.Clusters || got.Question.A.Sample != want.Question.A.Sample || got.Groups[0].Name != want.Groups[0].Name {
+			t.Fatalf("after %d bytes more: %+v, want %+v", cut, got, want)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(after, whole) {
+			t.Fatalf("after %d bytes more the file is %q, want %q", cut, after, whole)
+		}
+	}
+	for text, problem := range map[string]string{
+		"nobody,nowhere,same,merge\n": "no sample has the id",
+		"x\n":                         "1 cells",
+		"a,b,c,d,e\n":                 "5 cells",
+		`"a ""thing"",` + "\n" + `0","a ""thing"",` + "\n" + `1",perhaps,merge` + "\n": "perhaps",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), m, Options{Folder: dir}); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%q: %v, want %q", text, err, problem)
+		}
+	}
+}
+
+// Applied answers are the clusters of the model, cannot be undone, and are not asked again.
+func TestApply(t *testing.T) {
+	m, dir := model(t), t.TempDir()
+	s := begun(t, m, dir)
+	if err := s.Start(); err == nil {
+		t.Error("no answers are applied")
+	}
+	groups := state(t, s).Groups
+	if err := s.Merge(t.Context(), groups[0].Number, groups[1].Number); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Split(t.Context(), groups[2].Number); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		answer(t, s, explain.Different)
+	}
+	before := state(t, s)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.working.Wait()
+	after := state(t, s)
+	if after.Progress.Problem != "" || after.Progress.Running || after.Progress.Times != 1 || after.Applied != 7 || after.Answers != 0 || after.Clusters != before.Clusters {
+		t.Errorf("%+v, of %+v", after, before)
+	}
+	if c := after.Changes; c == nil || c.Answers != 7 || c.Before != m.Clusters() || c.After != before.Clusters || c.Moved == 0 {
+		t.Errorf("the changes are %+v", c)
+	}
+	known, err := s.model.Constraints.Resolve(m.Samples())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pair, broken := known.Violation(s.model.Labels); broken {
+		t.Errorf("%v are not as answered", pair)
+	}
+	if err := s.model.Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Undo(); !errors.Is(err, errNothing) {
+		t.Errorf("an applied answer is undone: %v", err)
+	}
+	later := begun(t, s.model, dir)
+	if got := state(t, later); got.Applied != 7 || got.Answers != 0 || got.Clusters != after.Clusters {
+		t.Errorf("a later review has %+v", got)
+	}
+	s.Apply = func(context.Context, *Revision, func(string, float64)) (*mvclust.Model, error) {
+		return nil, io.ErrShortWrite
+	}
+	answer(t, s, explain.Different)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.working.Wait()
+	if got := state(t, s); got.Progress.Problem == "" || got.Answers != 1 {
+		t.Errorf("after a failure: %+v", got.Progress)
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte("a,b,same,merge\n"))
+	f.Add([]byte("\"a\n\",b,same\nc,d,skip,sample"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		lines, ends, err := parse(text)
+		if err != nil {
+			return
+		}
+		if len(lines) != len(ends) {
+			t.Fatalf("%d lines, %d ends", len(lines), len(ends))
+		}
+		if len(ends) == 0 {
+			return
+		}
+		// What is left when the rest is dropped says the same.
+		again, _, err := parse(text[:ends[len(ends)-1]])
+		if err != nil || !slices.EqualFunc(again, lines, slices.Equal) {
+			t.Fatalf("%q, then %q: %v", lines, again, err)
+		}
+	})
+}
