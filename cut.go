@@ -239,19 +239,15 @@ func (c *cutter) apply(ctx context.Context, p *granular) error {
 	return nil
 }
 
-// teach makes the partition meet the examples: clusters with examples of several classes are
-// taken apart, those that one class rules become one, examples that are still elsewhere join
-// them, and samples near those that moved move on.
+// teach makes the partition meet the examples: clusters with examples of a class that rules no
+// cluster are taken apart, those that one class rules become one, examples that are still
+// elsewhere join them, and samples near those that moved move on.
 func (c *cutter) teach(ctx context.Context, p *granular) error {
 	var err error
 	if p.graph, err = c.taught.Propagate(ctx, p.graph, c.threads); err != nil {
 		return err
 	}
-	class := slices.Repeat([]int{-1}, len(p.labels))
-	for _, x := range c.examples {
-		class[x.Sample] = x.Class
-	}
-	parts, err := partition.Separate(ctx, p.graph, p.resolution, p.set, p.labels, class, p.random(p.resolution))
+	parts, err := partition.Separate(ctx, p.graph, p.resolution, p.set, p.labels, separable(p.labels, c.examples), p.random(p.resolution))
 	if err != nil {
 		return err
 	}
@@ -279,6 +275,29 @@ func (c *cutter) teach(ctx context.Context, p *granular) error {
 	}
 	p.labels = found.Labels
 	return nil
+}
+
+// separable returns the class of the examples in clusters of which a class is to get a part, since
+// it rules no cluster, and -1 for all other samples. Elsewhere a few examples in the wrong cluster
+// are no reason to take it apart.
+func separable(labels []int, examples []selection.Example) []int {
+	rules, _ := rulers(labels, examples)
+	home, open := map[int]bool{}, map[int]bool{}
+	for _, class := range rules {
+		home[class] = true
+	}
+	for _, x := range examples {
+		if !home[x.Class] {
+			open[labels[x.Sample]] = true
+		}
+	}
+	class := slices.Repeat([]int{-1}, len(labels))
+	for _, x := range examples {
+		if open[labels[x.Sample]] {
+			class[x.Sample] = x.Class
+		}
+	}
+	return class
 }
 
 // taught returns the labels that meet the examples, and the examples that have moved. A class

@@ -222,3 +222,27 @@ func ExampleModel() {
 	// Output:
 	// 120 samples in 4 clusters, sample 5 in cluster 3
 }
+
+// A level has fewer or more clusters; a number of clusters is met exactly.
+func ExampleModel_Cut() {
+	data, err := synth.Generate(synth.Config{Samples: 240, Classes: 12, Seed: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	result, err := mvclust.Fit(ctx, data.Views, mvclust.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := mvclust.NewModel(data.Views, result, nil)
+	coarsest, err := model.Cut(ctx, mvclust.CutOptions{Level: 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	five, err := model.Cut(ctx, mvclust.CutOptions{Clusters: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(coarsest.Clusters() == model.Levels[0].Clusters, five.Clusters())
+	// Output: true 5
+}

@@ -84,6 +84,7 @@ func ranked(labels []int) ([]int32, int) {
 const (
 	finer     = 1.6
 	mostFiner = 60
+	largest   = 1e12 // resolution that there is
 )
 
 // split returns a partition within the given one of at least so many clusters.
@@ -113,7 +114,7 @@ func split(ctx context.Context, g *graph.Graph, resolution float64, constraints 
 			return within, count, nil
 		}
 		most = max(most, count)
-		resolution *= finer
+		resolution = min(largest, resolution*finer)
 	}
 	return nil, 0, &CountError{Clusters: clusters, Most: most}
 }

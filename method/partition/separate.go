@@ -49,7 +49,7 @@ func Separate(ctx context.Context, g *graph.Graph, resolution float64, set Setti
 			return nil, err
 		}
 		s.take(found.Labels)
-		resolution *= finer
+		resolution = min(largest, resolution*finer)
 	}
 	return s.out, ctx.Err()
 }

@@ -1,0 +1,74 @@
+package selection
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// partitionOf has the given number of clusters of equal size, as nearly as can be, and some
+// samples alone.
+func partitionOf(samples, clusters, alone int) []int32 {
+	labels := make([]int32, samples)
+	for i := range labels {
+		labels[i] = int32(i % clusters)
+		if i < alone {
+			labels[i] = int32(clusters + i)
+		}
+	}
+	return labels
+}
+
+func TestLadder(t *testing.T) {
+	scores := []struct {
+		clusters, alone int
+		score           float64
+		taken           bool
+	}{
+		{10, 0, 1, true}, {12, 0, 0.95, false}, {12, 40, 0.93, false}, {3, 0, 0.5, true}, {5, 0, 0.9, true}, {18, 0, 0.8, true},
+		{17, 0, 0.85, true}, {40, 0, 0.04, false}, {2, 0, 0, false},
+	}
+	scores[5].taken = false // 17 comes first
+	var candidates []Candidate
+	for _, x := range scores {
+		candidates = append(candidates, Candidate{Clusters: x.clusters + x.alone, Score: x.score, labels: partitionOf(400, x.clusters, x.alone)})
+	}
+	// 3 is within a factor of 1.7 of 5, which comes before it.
+	scores[3].taken = false
+	got := ladder(candidates, 0)
+	for at, x := range scores {
+		if slices.Contains(got, at) != x.taken {
+			t.Errorf("%d clusters, %d alone, score %v: taken is %v", x.clusters, x.alone, x.score, !x.taken)
+		}
+	}
+	if got[0] != 0 {
+		t.Errorf("the first is %d", got[0])
+	}
+	if got := ladder(candidates, 8); got[0] != 8 {
+		t.Errorf("the chosen one is not among %v", got)
+	}
+}
+
+func TestSuitability(t *testing.T) {
+	ten, five := partitionOf(100, 10, 0), partitionOf(100, 5, 0)
+	if a, b := Suitability(ten, 0.5, 10, nil), Suitability(five, 0.5, 10, nil); a != 0.5 || b >= a {
+		t.Errorf("10 clusters have %v and 5 have %v where 10 are wanted", a, b)
+	}
+	want := 0.5 * math.Exp(-math.Pow(math.Log(0.5)/0.35, 2)/2)
+	if got := Suitability(five, 0.5, 10, nil); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	var examples []Example
+	for i := range 40 {
+		examples = append(examples, Example{i, i % 5})
+	}
+	if a, b := Suitability(five, 0.5, 0, examples), Suitability(ten, 0.5, 0, examples); math.Abs(a-math.Pow(0.5, 0.25)) > 1e-12 || b >= a {
+		t.Errorf("the classes have %v, their halves %v", a, b)
+	}
+	if got := Suitability([]int{0, -1}, 1, 1, nil); got != 0 {
+		t.Errorf("a label below 0 has %v", got)
+	}
+	if got := Suitability(ten, 1, 0, []Example{{200, 0}}); got != 0 {
+		t.Errorf("an example that is not there has %v", got)
+	}
+}
