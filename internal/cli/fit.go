@@ -44,7 +44,7 @@ func fitHelp() string {
 A VIEW is a file, or FILE:NAME for one array or column of it:
 ` + dataset.Extensions() + `. A file that holds
 several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns of
-lists of numbers) gives them all, in order. Every view has one row per sample; a row
+lists of numbers; the modalities of single cells) gives them all, in order. Every view has one row per sample; a row
 that is null or NaN throughout says that the sample lacks the view.
 
 These files are written to the output folder, each whole or not at all:

@@ -30,7 +30,7 @@ func mayImport() map[string][]string {
 		"method/sparse":          {},
 		"internal/*":             {},
 		"internal/cli":           {"*"},
-		"internal/files/*":       {"internal/files/array", "internal/files/column", "internal/memory", "internal/words"},
+		"internal/files/*":       {"internal/files/array", "internal/files/column", "internal/files/hdf5", "internal/memory", "internal/words"},
 		"internal/files/dataset": {"internal/files/*", "internal/memory", "internal/words", "method/view"},
 		"internal/layout":        {"method/graph", "method/sparse", "internal/parallel"},
 		"internal/option":        {"internal/enum"},

@@ -203,6 +203,7 @@ func malformedRuns(t *testing.T) []malformed {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	matrix := npyFile(t, values(nil), rows, cols)
 	v73 := []byte(read(t, "..", "files", "mat", "testdata", "v73.mat"))
+	cells := []byte(read(t, "..", "files", "anndata", "testdata", "small.h5ad"))
 	emb := parquetFile(t, ids("s"), nil)
 	pair := npzFile(t, named{"view0", []int{rows, cols}, values(nil)}, named{"view1", []int{rows, cols}, values(nil)})
 	mat := mat5("X", rows, cols, values(nil))
@@ -268,6 +269,18 @@ func malformedRuns(t *testing.T) []malformed {
 		{"mat 7.3 cut at the end", v73[:len(v73)-1], fit("bad.mat:grid"), []string{"bad.mat"}},
 		{"mat 7.3 without the name", v73, fit("bad.mat:gird"), []string{"bad.mat", "gird", "grid"}},
 		{"mat 7.3 of text", v73, fit("bad.mat:word"), []string{"bad.mat", "word"}},
+
+		// Single cells.
+		{"h5ad empty", nil, nil, []string{"bad.h5ad", "no HDF5 file"}},
+		{"h5ad of text", []byte("cell,gene\n"), nil, []string{"bad.h5ad", "no HDF5 file"}},
+		{"h5ad cut in half", cells[:len(cells)/2], nil, []string{"bad.h5ad", "shorter"}},
+		{"h5ad cut at the end", cells[:len(cells)-1], nil, []string{"bad.h5ad", "1 byte shorter"}},
+		{"h5ad without obs", bytes.Replace(cells, []byte("obs\x00"), []byte("obz\x00"), 1), nil, []string{"bad.h5ad", "no obs"}},
+		{"h5ad with a cell twice", bytes.Replace(cells, []byte("cell-07"), []byte("cell-03"), 1), nil, []string{"bad.h5ad", "rows 3 and 7", "cell-03"}},
+		{"h5ad without the matrix", cells, fit("bad.h5ad:X_pca"), []string{"bad.h5ad", "X_pca", "only X"}},
+		{"h5ad by a column", cells, fit("bad.h5ad:obs/good"), []string{"bad.h5ad", "obs/good", "only X"}},
+		{"h5ad truth without the column", cells, fit("bad.h5ad", "--truth", "bad.h5ad:donor"), []string{"bad.h5ad", "donor", "celltype and good"}},
+		{"h5ad truth without a name", cells, fit("bad.h5ad", "--truth", "bad.h5ad"), []string{"bad.h5ad", "celltype and good", "FILE:NAME"}},
 
 		// Parquet and Arrow.
 		{"parquet empty", nil, nil, []string{"bad.parquet", "too short", "copy it again"}},

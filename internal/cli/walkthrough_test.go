@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -26,11 +28,40 @@ func TestWalkthrough(t *testing.T) {
 	}
 }
 
-// walk runs the commands of a page and returns their number.
+// The commands of the page on single cells, on files that anndata writes.
+func TestWalkthroughCells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole runs of the command, one after another")
+	}
+	usePython(t, "anndata")
+	if commands := walk(t, read(t, "..", "..", "docs", "cells.md")); commands < 4 {
+		t.Errorf("only %d commands were found", commands)
+	}
+}
+
+// usePython has python3 be Debian's, and skips the test where that lacks a package.
+func usePython(t *testing.T, needs string) {
+	t.Helper()
+	const folder = "/usr/bin"
+	if err := exec.CommandContext(t.Context(), folder+"/python3", "-c", "import "+needs).Run(); err != nil {
+		t.Skipf("%s/python3 has no %s: %v", folder, needs, err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(folder+"/python3", filepath.Join(dir, "python3")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// walk runs the commands of a page and returns their number. The blocks of Python that begin
+// with a comment of a file's name are written to that file before.
 func walk(t *testing.T, page string) int {
 	t.Helper()
 	dir := t.TempDir()
 	commands := 0
+	for _, script := range regexp.MustCompile("(?s)```python\n# (\\w+\\.py)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		write(t, dir, script[1], []byte(script[2]))
+	}
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			line, want, _ := strings.Cut(step, "\n")

@@ -44,6 +44,8 @@ func (s *source) base() string { return filepath.Base(s.path) }
 // views returns the views of a file and the names of what it holds besides.
 func (s *source) views(name, id string) (found []*candidate, passed []string, err error) {
 	switch {
+	case s.cells != nil:
+		return s.cellViews(name)
 	case s.columns != nil && (name != "" || len(s.embeddings()) > 0):
 		return s.listViews(name, id)
 	case s.table != nil && name != "":
@@ -176,6 +178,9 @@ func isPlane(columns []string) bool {
 // without a name, id or ids, or the only one there is.
 func (s *source) ids(name string) ([]string, error) {
 	var ids []string
+	if s.cells != nil {
+		return s.cellIDs(name)
+	}
 	if s.table != nil {
 		i, err := s.column(name, "ids", cmp.Or(s.table.ID(), "id"))
 		if err != nil {

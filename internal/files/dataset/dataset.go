@@ -12,6 +12,7 @@
 //	.parquet, .arrow,  the columns that hold lists of floating-point numbers; where there
 //	.feather           is none, the columns of numbers together, as for .csv
 //	.csv, .tsv, .txt   the columns of numbers together, without ids and labels
+//	.h5ad, .h5mu       of each modality its obsm/X_pca, or else its X
 //
 // FILE:data names all cells of a cell array, and FILE:data{2} the second one.
 //
@@ -30,7 +31,7 @@
 // file or a table with a header confirm the number of samples. Otherwise it is an error:
 // arrays of different samples may well have as many dimensions.
 //
-// Where one table has ids, they are the ids of all views. Where several tables have ids, the
+// Files of single cells are like tables whose ids are the cells' names. Where one table has ids, they are the ids of all views. Where several tables have ids, the
 // samples are the union of these, in order of first appearance. The columns of one table
 // are views of the same samples.
 //
@@ -43,6 +44,7 @@
 //	.csv, .tsv, .txt     every number of the row is empty, NaN, NA or null
 //	.parquet, .arrow     the list is null, or every number of the row is null
 //	several tables       the view's table has no row with the sample's id
+//	.h5mu                the file's map of the modality has no row for the cell
 //	an index             the list of the view leaves the sample out, whatever its row holds
 //
 // An index is a cell array with one list per view, of the numbers of the samples that have it,
@@ -306,11 +308,10 @@ func (l *library) identify(set *Set, chosen []*candidate, id string) (joined boo
 	}
 	switch {
 	case len(with) == 0:
-	case !slices.ContainsFunc(with, func(c *candidate) bool { return c.src != with[0].src }):
+	case !slices.ContainsFunc(with, func(c *candidate) bool { return !c.sameRows(with[0]) }):
 		set.IDs = with[0].ids // of one table
 	case len(with) == len(chosen):
-		set.join(chosen)
-		return true, nil
+		return true, set.join(chosen)
 	default:
 		without := keep(chosen, func(c *candidate) bool { return c.ids == nil })
 		return false, fmt.Errorf("the rows of %s have no ids, and those of %s have several lists of them; give ids to all views, or to one only", words.List(names(without)), words.List(names(with)))
@@ -342,36 +343,60 @@ func (l *library) fileIDs(set *Set, chosen, with []*candidate, id string) error 
 	return nil
 }
 
-// join makes the samples the union of the ids of tables.
-func (s *Set) join(tables []*candidate) {
+// join makes the samples the union of the ids of tables: first those of each file of single
+// cells, in its order, and then in order of first appearance.
+func (s *Set) join(tables []*candidate) error {
 	at := make(map[string]int)
+	for _, c := range tables {
+		for _, id := range c.ids {
+			at[id] = -1
+		}
+	}
+	enter := func(ids []string) {
+		for _, id := range ids {
+			if k, wanted := at[id]; wanted && k < 0 {
+				at[id] = len(s.IDs)
+				s.IDs = append(s.IDs, id)
+			}
+		}
+	}
 	for i, c := range tables {
-		if k := slices.IndexFunc(tables[:i], func(d *candidate) bool { return d.src == c.src }); k >= 0 {
+		if c.src.cells != nil {
+			order, err := c.src.cellIDs("")
+			if err != nil {
+				return c.src.fail(err)
+			}
+			enter(order)
+		}
+		enter(c.ids)
+		if k := slices.IndexFunc(tables[:i], c.sameRows); k >= 0 {
 			c.places = tables[k].places
 			continue
 		}
 		c.places = make([]int, len(c.ids))
 		for i, id := range c.ids {
-			k, ok := at[id]
-			if !ok {
-				k = len(s.IDs)
-				at[id] = k
-				s.IDs = append(s.IDs, id)
-			}
-			c.places[i] = k
+			c.places[i] = at[id]
 		}
 	}
 	var lack []string
-	files := make(map[*source]bool)
-	for _, c := range tables {
-		if n := len(s.IDs) - len(c.ids); n > 0 && !files[c.src] {
-			lack = append(lack, fmt.Sprintf("%s lacks %d", strings.TrimSuffix(c.name, ":"+c.info.Name), n))
+	lists := 0
+	for i, c := range tables {
+		if slices.ContainsFunc(tables[:i], c.sameRows) {
+			continue
 		}
-		files[c.src] = true
+		lists++
+		if n := len(s.IDs) - len(c.ids); n > 0 {
+			name := c.name
+			if c.src.cells == nil {
+				name = strings.TrimSuffix(name, ":"+c.info.Name)
+			}
+			lack = append(lack, fmt.Sprintf("%s lacks %d", name, n))
+		}
 	}
 	if len(lack) > 0 {
-		s.note("the ids of %d tables make %d samples; %s", len(files), len(s.IDs), words.List(lack))
+		s.note("the ids of %d tables make %d samples; %s", lists, len(s.IDs), words.List(lack))
 	}
+	return nil
 }
 
 // candidates lists the views of all sources, in order.

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mvclust/mvclust/internal/files/anndata"
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/arrow"
 	"github.com/mvclust/mvclust/internal/files/column"
+	"github.com/mvclust/mvclust/internal/files/hdf5"
 	"github.com/mvclust/mvclust/internal/files/mat"
 	"github.com/mvclust/mvclust/internal/files/npy"
 	"github.com/mvclust/mvclust/internal/files/parquet"
@@ -16,7 +18,7 @@ import (
 )
 
 // format is a format of files: how it is told from others, and what reads it. One of
-// arrays, columns and text is set.
+// arrays, columns, text and cells is set.
 type format struct {
 	// extensions are those of its files, in small letters.
 	extensions []string
@@ -28,6 +30,8 @@ type format struct {
 	columns func(r io.ReaderAt, size int64) (*column.Table, error)
 	// text opens a table of text.
 	text func(r io.ReaderAt, size int64, path string) (*table.Table, error)
+	// cells opens a file of single cells.
+	cells func(r io.ReaderAt, size int64) (*anndata.File, error)
 	// binary opens one column to read values of single rows; nil where that cannot be done.
 	binary func(r io.ReaderAt, size int64, name string) (*parquet.Binary, error)
 	// eitherSide says that samples may be the columns of a matrix as well as its rows.
@@ -59,8 +63,13 @@ var formats = []*format{
 		columns:    arrow.Open,
 	},
 	{
+		extensions: []string{".h5ad", ".h5mu"},
+		marks:      []mark{{0, "MuData (format-version="}},
+		cells:      anndata.Open,
+	},
+	{
 		extensions: []string{".mat"},
-		marks:      []mark{{0, hdf5Mark}, {512, hdf5Mark}, {124, "\x00\x01IM"}, {124, "\x01\x00MI"}},
+		marks:      []mark{{0, hdf5.Signature}, {512, hdf5.Signature}, {124, "\x00\x01IM"}, {124, "\x01\x00MI"}},
 		arrays:     mat.Open,
 		eitherSide: true,
 	},
@@ -70,27 +79,26 @@ var formats = []*format{
 	},
 }
 
-const (
-	hdf5Mark = "\x89HDF\r\n\x1a\n"
-	// headBytes is how much of a file must be read to see any mark.
-	headBytes = 1024
-)
+// headBytes is how much of a file must be read to see any mark.
+const headBytes = 1024
 
-// formatOf returns the format that the first bytes of a file tell, or else its
-// extension, or nil.
+// formatOf returns the format that the first bytes of a file tell, or else its extension,
+// or nil. Of the formats that share the mark of HDF5, the extension tells which it is.
 func formatOf(head []byte, path string) *format {
+	extension := strings.ToLower(filepath.Ext(path))
+	named := slices.IndexFunc(formats, func(f *format) bool { return slices.Contains(f.extensions, extension) })
 	for _, f := range formats {
 		for _, m := range f.marks {
 			if len(head) >= m.at && strings.HasPrefix(string(head[m.at:]), m.bytes) {
+				if m.bytes == hdf5.Signature && named >= 0 && formats[named].cells != nil {
+					return formats[named]
+				}
 				return f
 			}
 		}
 	}
-	extension := strings.ToLower(filepath.Ext(path))
-	for _, f := range formats {
-		if slices.Contains(f.extensions, extension) {
-			return f
-		}
+	if named >= 0 {
+		return formats[named]
 	}
 	return nil
 }

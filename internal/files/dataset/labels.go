@@ -61,10 +61,17 @@ func perSample(ctx context.Context, source string, ids []string, samples int, wh
 	if values, err = s.labels(name, what+"s"); err != nil {
 		return nil, nil, file, s.fail(err)
 	}
-	if s.table != nil && s.table.ID() != "" {
-		if own, err = s.ids(s.table.ID()); err != nil {
-			return nil, nil, file, s.fail(err)
+	switch {
+	case s.cells != nil:
+		var i int
+		if i, err = s.cellColumn(name, what+"s"); err == nil {
+			own, err = s.rowIDs(i)
 		}
+	case s.table != nil && s.table.ID() != "":
+		own, err = s.ids(s.table.ID())
+	}
+	if err != nil {
+		return nil, nil, file, s.fail(err)
 	}
 	switch {
 	case ids != nil && own != nil:
@@ -84,11 +91,21 @@ func perSample(ctx context.Context, source string, ids []string, samples int, wh
 	return values, own, files[0], nil
 }
 
+// usualLabels are the names of columns of labels.
+var usualLabels = []string{"label", "labels", "class", "truth", "y", "cluster"}
+
 // labels returns the labels of a file as text; what is the word for them.
 func (s *source) labels(name, what string) ([]string, error) {
 	infos := s.Arrays()
+	if s.cells != nil {
+		i, err := s.cellColumn(name, what)
+		if err != nil {
+			return nil, err
+		}
+		return s.vector(i)
+	}
 	if s.table != nil {
-		i, err := s.column(name, what, "label", "labels", "class", "truth", "y", "cluster")
+		i, err := s.column(name, what, usualLabels...)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mvclust/mvclust/internal/files/anndata"
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/column"
 )
@@ -60,6 +61,8 @@ type source struct {
 	table  tabular // the File as a table, or nil
 	// columns is the table as one that can hold lists, or nil.
 	columns *column.Table
+	// cells is the File as one of single cells, or nil.
+	cells *anndata.File
 	// lines says that a table of text is read line by line, not as samples.
 	lines bool
 	// keys are the ids in the column key of a table, if they were read.
@@ -225,6 +228,10 @@ func (s *source) list() error {
 	case f.columns != nil:
 		s.columns, err = f.columns(&s.input, size)
 		s.table = s.columns
+	case f.cells != nil:
+		s.cells, err = f.cells(&s.input, size)
+		s.File = s.cells
+		return err
 	case s.lines:
 		return nil
 	default:

@@ -90,6 +90,9 @@ func TestFormat(t *testing.T) {
 		{"FEA1", "a", ".arrow"},
 		{"", "a.arrow", ".arrow"},
 		{"", "a.feather", ".arrow"},
+		{"\x89HDF\r\n\x1a\n", "a.h5ad", ".h5ad"},
+		{"MuData (format-version=0.1.0;", "a.mat", ".h5ad"},
+		{"", "a.H5MU", ".h5ad"},
 		{"1,2", "a.dat", ""},
 		{"", "npy", ""},
 	} {
@@ -109,7 +112,7 @@ func TestFormats(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range formats {
 		ways := 0
-		for _, has := range []bool{f.arrays != nil, f.columns != nil, f.text != nil} {
+		for _, has := range []bool{f.arrays != nil, f.columns != nil, f.text != nil, f.cells != nil} {
 			if has {
 				ways++
 			}

@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/files/hdf5"
 	"github.com/mvclust/mvclust/internal/words"
 )
 
@@ -82,11 +83,8 @@ func variables(r io.ReaderAt, size int64) []variable {
 	if size == 0 {
 		fail("is empty (0 bytes); fetch or save it again")
 	}
-	for at := int64(0); at < size; at = max(512, 2*at) {
-		var sig [8]byte
-		if n, _ := r.ReadAt(sig[:], at); n == 8 && string(sig[:]) == "\x89HDF\r\n\x1a\n" {
-			return readHDF5(io.NewSectionReader(r, at, size-at))
-		}
+	if at := hdf5.Find(r, size); at >= 0 {
+		return readVersion73(r, at, size)
 	}
 	head := make([]byte, headerBytes)
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -169,7 +167,7 @@ func (f *file) Arrays() []array.Info { return f.infos }
 
 // Float32 returns the values of array i column after column.
 func (f *file) Float32(i int) ([]float32, error) {
-	return get(f, i, func(v *value) []float32 { return values(v, 0, toFloat32) })
+	return get(f, i, func(v *value) []float32 { return values(v, 0, array.ToFloat32) })
 }
 
 // Turned returns the values of matrix i row after row.
@@ -186,8 +184,8 @@ func (f *file) Scratch(i int) int64 {
 	case v.class != numbers:
 		return 0
 	case v.index != nil: // the values in the other order, and where each that is stored belongs
-		return 4*n + 8*int64(v.index.starts.n) + 16*int64(v.data.n)
-	case n > usualRatio*v.data.stored:
+		return 4*n + 8*int64(v.index.starts.N) + 16*int64(v.data.N)
+	case n > array.UsualRatio*v.data.Stored:
 		return 4*n + 4*n // in the other order, and a part of it while it grows
 	}
 	return 0
@@ -195,7 +193,7 @@ func (f *file) Scratch(i int) int64 {
 
 // Int64 returns the values of array i column after column.
 func (f *file) Int64(i int) ([]int64, error) {
-	return get(f, i, func(v *value) []int64 { return values(v, 0, toInt64) })
+	return get(f, i, func(v *value) []int64 { return values(v, 0, array.ToInt64) })
 }
 
 // Text returns the strings of array i, or its numbers in decimal notation.
@@ -210,8 +208,8 @@ func get[T any](f *file, i int, extract func(*value) []T) (out []T, err error) {
 	}
 	defer func() {
 		info := f.infos[i]
-		if bad, ok := errors.AsType[*badValue](err); ok {
-			at, place := bad.index, make([]string, len(info.Shape))
+		if bad, ok := errors.AsType[*array.ValueError](err); ok {
+			at, place := bad.At, make([]string, len(info.Shape))
 			for k, d := range info.Shape {
 				place[k] = fmt.Sprint(at%d + 1)
 				at /= d

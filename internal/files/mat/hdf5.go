@@ -1,351 +1,114 @@
 package mat
 
 import (
-	"bytes"
+	"errors"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/mvclust/mvclust/internal/files/array"
+	"github.com/mvclust/mvclust/internal/files/hdf5"
 	"github.com/mvclust/mvclust/internal/words"
 )
 
-// Classes of HDF5 data types.
-const typeInteger, typeFloat, typeString, typeCompound, typeReference = 0, 1, 3, 6, 7
-
-// Layouts of a dataset.
-const inHeader, inOnePiece, inChunks = 0, 1, 2
-
-// undefined is the address of what was never written.
-const undefined = math.MaxUint64
-
-// hdf5 reads the part of HDF5 that MATLAB writes: superblock 0, groups with
-// symbol tables, object headers of version 1, datasets in one piece or in
-// chunks, and object references for cells. Addresses count from the superblock.
-type hdf5 struct {
-	r      io.ReaderAt
-	size   uint64
-	budget int64 // bytes that may yet be read
+// version73 reads a file of version 7.3: the groups and datasets of HDF5, with attributes that
+// tell what they are in MATLAB, and references to objects for cells.
+type version73 struct {
+	*hdf5.File
 	census census
 }
 
-func readHDF5(r *io.SectionReader) (vars []variable) {
-	// To list the arrays, each part of the file is read once, except the few objects
-	// that several cells share. The surplus of the budget is for those.
-	h := &hdf5{r: r, size: uint64(r.Size()), budget: 4*r.Size() + 64<<20}
-	c := cursor{b: h.at(8, 88)} // the superblock after its signature
-	version := c.uint(1)
-	c.take(4)
-	if offsets, lengths := c.uint(1), c.uint(1); version != 0 || offsets != 8 || lengths != 8 {
-		unsupported("HDF5 superblock version %d with addresses of %s", version, words.Count(offsets, "byte"))
-	}
-	c.take(9)
-	base := c.uint(8)
-	c.take(8)
-	if end := c.uint(8) - base; end > h.size {
-		damaged("is %s shorter than its HDF5 superblock says", words.Count(end-h.size, "byte"))
-	}
-	c.take(16)
-	for _, l := range h.links(h.object(c.uint(8))) {
-		if !strings.HasPrefix(l.name, "#") { // what cells and objects refer to
-			within("the variable "+words.Quote(l.name), func() {
-				vars = append(vars, variable{l.name, h.value(h.object(l.addr), 0)})
+// readVersion73 lists the variables. Each part of the file is read once for that, except the
+// few objects that several cells share; the budget of hdf5.File has a surplus for those.
+func readVersion73(r io.ReaderAt, at, size int64) (vars []variable) {
+	f, err := hdf5.Open(r, at, size)
+	check(err)
+	h := &version73{File: f}
+	root, err := f.Root()
+	check(err)
+	for _, l := range h.links(root) {
+		if !strings.HasPrefix(l.Name, "#") { // what cells and objects refer to
+			within("the variable "+words.Quote(l.Name), func() {
+				vars = append(vars, variable{l.Name, h.value(h.object(l.Address), 0)})
 			})
 		}
 	}
-	h.budget = math.MaxInt64
 	return vars
 }
 
-// at returns n bytes of the file from an address on.
-func (h *hdf5) at(addr, n uint64) []byte {
-	if addr > h.size || n > h.size-addr {
-		damaged("refers to %s at address %d, beyond the end of the file", words.Count(n, "byte"), addr)
+// check gives up with an error, and tells the remedy where a file uses what is not read.
+func check(err error) {
+	if bad, ok := errors.AsType[*hdf5.Unsupported](err); ok {
+		unsupported("%s", bad.What)
 	}
-	h.spend(n)
-	b := make([]byte, n)
-	if _, err := h.r.ReadAt(b, int64(addr)); err != nil && err != io.EOF {
-		fail("cannot be read (%w)", err)
-	}
-	return b
-}
-
-// spend takes n bytes, and the effort of asking for them, from the budget.
-func (h *hdf5) spend(n uint64) {
-	if h.budget -= int64(n) + 64; h.budget < 0 {
-		damaged("refers to the same parts of the file again and again")
+	if err != nil {
+		panic(failure{err})
 	}
 }
 
-// object is a group or a dataset.
+// object is a group or a dataset with MATLAB's attributes.
 type object struct {
-	// Of a group: the addresses of its B-tree and of the heap with its names.
-	group      bool
-	tree, heap uint64
-	// Of a dataset.
-	dims    []int // the slowest first, so MATLAB's in reverse
-	typ     datatype
-	layout  uint64
-	compact []byte   // values in the header
-	addr    uint64   // of values elsewhere, or of the B-tree of chunks
-	length  uint64   // in bytes
-	chunk   []uint64 // the sides of a chunk, as dims, and the size of a value
-	filters []uint64 // in the order they were applied
-	// MATLAB's attributes.
+	*hdf5.Object
 	class         string
 	empty, sparse bool
 	rows          uint64 // of a sparse matrix
 }
 
-// object reads the header of the object at addr: messages in a block that
-// follows and in those where they continue.
-func (h *hdf5) object(addr uint64) *object {
-	b := h.at(addr, 16)
-	c := cursor{b: b}
-	switch version := c.uint(1); {
-	case string(b[:4]) == "OHDR":
-		unsupported("HDF5 object headers of version 2")
-	case version != 1:
-		damaged("has no HDF5 object at address %d", addr)
+// object reads the object at addr.
+func (h *version73) object(addr uint64) *object {
+	base, err := h.Object(addr)
+	check(err)
+	o := &object{Object: base}
+	class, err := h.Text(base, "MATLAB_class")
+	check(err)
+	o.class = strings.TrimRight(strings.Join(class, ""), "\x00 ")
+	if n, is := h.number(base, "MATLAB_empty"); is {
+		o.empty = n != 0
 	}
-	c.take(1)
-	left := c.uint(2)
-	c.take(4)
-	o := &object{}
-	for blocks := [][2]uint64{{addr + 16, c.uint(4)}}; left > 0; blocks = blocks[1:] {
-		if len(blocks) == 0 {
-			damaged("lacks %s of the object at HDF5 address %d", words.Count(left, "message"), addr)
-		}
-		for c := (cursor{b: h.at(blocks[0][0], blocks[0][1])}); len(c.b) >= 8 && left > 0; left-- {
-			typ, n, flags := c.uint(2), c.uint(2), c.uint(1)
-			c.take(3)
-			m := &cursor{b: c.take(n)}
-			if typ == 0x10 { // continuation
-				blocks = append(blocks, [2]uint64{m.uint(8), m.uint(8)})
-			} else {
-				o.message(typ, flags, m)
-			}
-		}
-	}
+	o.rows, o.sparse = h.number(base, "MATLAB_sparse")
 	return o
 }
 
-// message keeps what a message of the header says of the object.
-func (o *object) message(typ, flags uint64, m *cursor) {
-	const shared = 2
-	if slices.Contains([]uint64{0x01, 0x03, 0x08, 0x0b, 0x0c}, typ) && flags&shared != 0 {
-		unsupported("shared HDF5 messages")
+// number returns the attribute of o with a name, and whether there is one.
+func (h *version73) number(o *hdf5.Object, name string) (n uint64, is bool) {
+	a, err := h.Attribute(o, name)
+	check(err)
+	if a == nil {
+		return 0, false
 	}
-	switch typ {
-	case 0x01:
-		o.dims = dataspace(m)
-	case 0x02, 0x06: // link info, link
-		unsupported("HDF5 groups of the newer kind")
-	case 0x03:
-		o.typ = readDatatype(m)
-	case 0x08:
-		o.readLayout(m)
-	case 0x0b:
-		o.readFilters(m)
-	case 0x0c:
-		o.readAttribute(m)
-	case 0x11: // symbol table
-		o.group, o.tree, o.heap = true, m.uint(8), m.uint(8)
+	if a.Type.Class != hdf5.Integer || product(a.Dims) != 1 {
+		damaged("has an HDF5 attribute %s that is no number", name)
 	}
+	return uint64(h.listed(&object{Object: a})[0]), true
 }
 
-func dataspace(m *cursor) []int {
-	version, rank := m.uint(1), m.uint(1)
-	m.take(1) // whether maximal dimensions follow
-	if kind := m.uint(1); version != 1 && kind == 2 {
-		return []int{0} // no values at all
-	}
-	if version == 1 {
-		m.take(4)
-	}
-	var dims []int
-	for range min(rank, maxDims+1) {
-		dims = append(dims, int(min(m.uint(8), math.MaxInt)))
-	}
-	if rank > maxDims {
-		damaged("has %d dimensions", rank)
-	}
-	product(dims)
-	return dims
-}
-
-// datatype is the type of a dataset's values.
-type datatype struct {
-	class uint64
-	encoding
-	plain bool // numbers, or references, that the encoding describes fully
-}
-
-func readDatatype(m *cursor) datatype {
-	class, flags := m.uint(1), m.uint(1)
-	m.take(2)
-	t := datatype{class: class & 15}
-	t.encoding = encoding{int(m.uint(4)), t.class == typeFloat, flags&8 != 0, flags&1 != 0}
-	switch t.class {
-	case typeInteger:
-		offset, precision := m.uint(2), int(m.uint(2))
-		t.plain = offset == 0 && precision == 8*t.size && slices.Contains([]int{1, 2, 4, 8}, t.size)
-	case typeFloat:
-		const vax = 1 << 6
-		t.plain = flags&vax == 0 && (t.size == 4 || t.size == 8)
-	case typeReference:
-		t.plain = flags&15 == 0 && t.size == 8
-	}
-	return t
-}
-
-func (o *object) readLayout(m *cursor) {
-	if version := m.uint(1); version != 3 {
-		unsupported("HDF5 data layout version %d", version)
-	}
-	o.layout = m.uint(1)
-	switch o.layout {
-	case inHeader:
-		o.compact = m.take(m.uint(2))
-	case inOnePiece:
-		o.addr, o.length = m.uint(8), m.uint(8)
-	case inChunks:
-		rank := m.uint(1)
-		o.addr = m.uint(8)
-		for range rank {
-			o.chunk = append(o.chunk, m.uint(4))
-		}
-	default:
-		unsupported("HDF5 data layout class %d", o.layout)
-	}
-}
-
-func (o *object) readFilters(m *cursor) {
-	if version := m.uint(1); version != 1 {
-		unsupported("HDF5 filter pipeline version %d", version)
-	}
-	n := m.uint(1)
-	m.take(6)
-	for range n {
-		id, name := m.uint(2), m.uint(2)
-		m.take(2)
-		params := m.uint(2)
-		m.take((name + 7) &^ 7)
-		m.take(4 * (params + params&1))
-		if id != deflate && id != shuffle || slices.Contains(o.filters, id) {
-			unsupported("HDF5 filter %d", id)
-		}
-		o.filters = append(o.filters, id)
-	}
-}
-
-// readAttribute keeps what MATLAB says of the object.
-func (o *object) readAttribute(m *cursor) {
-	version := m.uint(1)
-	m.take(1)
-	name, typ, space := m.uint(2), m.uint(2), m.uint(2)
-	pad := uint64(0)
-	switch version {
-	case 1: // its parts are padded to multiples of 8 bytes
-		pad = 7
-	case 3:
-		m.take(1) // character set of the name
-	}
-	key, _, _ := bytes.Cut(m.take((name+pad)&^pad), []byte{0})
-	t := readDatatype(&cursor{b: m.take((typ + pad) &^ pad)})
-	m.take((space + pad) &^ pad)
-	number := func() uint64 {
-		if t.class != typeInteger || !t.plain {
-			damaged("has an HDF5 attribute %s that is no number", key)
-		}
-		return t.bits(m.take(uint64(t.size)))
-	}
-	switch string(key) {
-	case "MATLAB_class":
-		if t.class == typeString {
-			o.class = string(bytes.TrimRight(m.take(uint64(t.size)), "\x00 "))
-		}
-	case "MATLAB_empty":
-		o.empty = number() != 0
-	case "MATLAB_sparse":
-		o.sparse, o.rows = true, number()
-	}
-}
-
-// link is a named member of a group.
-type link struct {
-	name string
-	addr uint64
-}
-
-// links lists a group in the order of the names: a B-tree over nodes of
-// symbols, whose names are in a heap.
-func (h *hdf5) links(o *object) (out []link) {
-	c := cursor{b: h.at(o.heap, 32)}
-	if !o.group || string(c.take(4)) != "HEAP" {
-		damaged("has no HDF5 group with a heap at address %d", o.heap)
-	}
-	c.take(4)
-	n := c.uint(8)
-	c.take(8)
-	heap := h.at(c.uint(8), n)
-	h.walk(o.tree, 0, 8, -1, func(_ []byte, addr uint64) {
-		c := cursor{b: h.at(addr, 8)}
-		if string(c.take(4)) != "SNOD" {
-			damaged("has no HDF5 symbols at address %d", addr)
-		}
-		c.take(2)
-		n := c.uint(2)
-		for c := (cursor{b: h.at(addr+8, 40*n)}); len(c.b) > 0; {
-			from, to := c.uint(8), c.uint(8)
-			c.take(24)
-			name, _, ok := bytes.Cut(heap[min(from, uint64(len(heap))):], []byte{0})
-			if !ok || len(name) > maxNameBytes || len(out) > 0 && string(name) <= out[len(out)-1].name {
-				damaged("has names out of order or beyond the end of the HDF5 heap at address %d", o.heap)
-			}
-			if to != undefined { // as for a symbolic link
-				out = append(out, link{string(name), to})
-			}
-		}
-	})
-	return out
-}
-
-// walk calls visit with the references in the leaves of a B-tree, in order, each with the
-// key before it. Kind is 0 for groups and 1 for chunks. Level is that of the node at addr,
-// or -1 for the root. Levels must fall, nodes must not be empty, and visit checks the
-// order of keys: so a damaged tree with circles ends too.
-func (h *hdf5) walk(addr, kind, keySize uint64, level int, visit func(key []byte, addr uint64)) {
-	c := cursor{b: h.at(addr, 24)}
-	sig, k, l, n := string(c.take(4)), c.uint(1), int(c.uint(1)), c.uint(2)
-	if sig != "TREE" || k != kind || level >= 0 && (l != level || n == 0) {
-		damaged("has no HDF5 B-tree node of kind %d at address %d", kind, addr)
-	}
-	for c := (cursor{b: h.at(addr+24, n*(keySize+8))}); len(c.b) > 0; {
-		key, child := c.take(keySize), c.uint(8)
-		if l > 0 {
-			h.walk(child, kind, keySize, l-1, visit)
-		} else {
-			visit(key, child)
+// links lists a group in the order of the names, which have at most the length of MATLAB's.
+func (h *version73) links(o *hdf5.Object) []hdf5.Link {
+	all, err := h.Members(o)
+	check(err)
+	for _, l := range all {
+		if len(l.Name) > maxNameBytes {
+			damaged("has a name of %d bytes", len(l.Name))
 		}
 	}
+	return all
 }
 
 // value returns the MATLAB value that o stands for.
-func (h *hdf5) value(o *object, depth int) *value {
+func (h *version73) value(o *object, depth int) *value {
 	h.census.enter(depth)
 	v := o.typed()
 	switch {
 	case v.class == opaque:
 	case o.empty:
 		v.dims = h.emptyDims(o)
-	case o.sparse && o.group && v.class == numbers:
+	case o.sparse && o.Group && v.class == numbers:
 		h.sparse(o, v)
-	case o.group:
+	case o.Group:
 		v.class = fields
 		h.fields(o, v, depth)
-	case o.typ.class == typeReference && (v.class == cells || o.class == ""):
+	case o.Type.Class == hdf5.Reference && (v.class == cells || o.class == ""):
 		v.class, v.children = cells, h.cells(o, depth)
 	default:
 		return h.matrix(o, v)
@@ -367,7 +130,7 @@ func (o *object) typed() *value {
 	case "struct":
 		return &value{class: fields}
 	case "": // not written by MATLAB
-		if o.typ.class == typeInteger {
+		if o.Type.Class == hdf5.Integer {
 			return &value{class: numbers, kind: array.Int}
 		}
 		return &value{class: numbers}
@@ -376,7 +139,7 @@ func (o *object) typed() *value {
 }
 
 // emptyDims returns the dimensions of an empty array, which has them for values.
-func (h *hdf5) emptyDims(o *object) []int {
+func (h *version73) emptyDims(o *object) []int {
 	var dims []int
 	for _, d := range h.listed(o) {
 		dims = append(dims, int(d))
@@ -388,17 +151,18 @@ func (h *hdf5) emptyDims(o *object) []int {
 }
 
 // matrix makes v the numbers or characters in the dataset o.
-func (h *hdf5) matrix(o *object, v *value) *value {
+func (h *version73) matrix(o *object, v *value) *value {
+	class := o.Type.Class
 	switch isNumber := v.class == numbers; {
-	case o.typ.class == typeCompound && isNumber: // real and imaginary parts
+	case class == hdf5.Compound && isNumber: // real and imaginary parts
 		v.complex = true
-	case o.typ.class == typeFloat && isNumber, o.typ.class == typeInteger && isNumber,
-		o.typ.class == typeInteger && v.class == text && o.typ.size <= 2:
+	case class == hdf5.Float && isNumber, class == hdf5.Integer && isNumber,
+		class == hdf5.Integer && v.class == text && o.Type.Size <= 2:
 		v.data = h.data(o)
 	default:
 		return &value{class: opaque}
 	}
-	v.dims = slices.Clone(o.dims)
+	v.dims = slices.Clone(o.Dims)
 	slices.Reverse(v.dims)
 	if v.class == text && len(v.dims) < 2 {
 		v.dims = []int{1, product(v.dims)}
@@ -407,38 +171,38 @@ func (h *hdf5) matrix(o *object, v *value) *value {
 }
 
 // sparse makes v the sparse matrix in the group o.
-func (h *hdf5) sparse(o *object, v *value) {
+func (h *version73) sparse(o *object, v *value) {
 	v.index = &index{}
-	for _, l := range h.links(o) { // "data" and "ir" are absent where all is zero
-		part := h.object(l.addr)
+	for _, l := range h.links(o.Object) { // "data" and "ir" are absent where all is zero
+		part := h.object(l.Address)
 		switch {
-		case l.name == "ir":
+		case l.Name == "ir":
 			v.index.rows = h.data(part)
-		case l.name == "jc":
+		case l.Name == "jc":
 			v.index.starts = h.data(part)
-		case l.name == "data" && part.typ.class == typeCompound:
+		case l.Name == "data" && part.Type.Class == hdf5.Compound:
 			v.complex = true
-		case l.name == "data":
+		case l.Name == "data":
 			v.data = h.data(part)
 		}
 	}
-	v.dims = []int{int(min(o.rows, math.MaxInt)), v.index.starts.n - 1}
+	v.dims = []int{int(min(o.rows, math.MaxInt)), v.index.starts.N - 1}
 	product(v.dims)
 }
 
 // fields makes v the struct, or the structs, in the group o.
-func (h *hdf5) fields(o *object, v *value, depth int) {
+func (h *version73) fields(o *object, v *value, depth int) {
 	var columns [][]*value // one per field
-	for _, l := range h.links(o) {
-		f := h.object(l.addr)
-		if f.class == "" && f.typ.class == typeReference { // to the field of each struct
+	for _, l := range h.links(o.Object) {
+		f := h.object(l.Address)
+		if f.class == "" && f.Type.Class == hdf5.Reference { // to the field of each struct
 			columns = append(columns, h.cells(f, depth))
 		} else {
 			columns = append(columns, []*value{h.value(f, depth+1)})
 		}
-		v.names = append(v.names, l.name)
+		v.names = append(v.names, l.Name)
 		if len(columns[len(columns)-1]) != len(columns[0]) {
-			damaged("has structs without a field %s", l.name)
+			damaged("has structs without a field %s", l.Name)
 		}
 	}
 	for i := 0; len(columns) > 0 && i < len(columns[0]); i++ {
@@ -449,7 +213,7 @@ func (h *hdf5) fields(o *object, v *value, depth int) {
 }
 
 // cells returns the values that the dataset o refers to.
-func (h *hdf5) cells(o *object, depth int) (out []*value) {
+func (h *version73) cells(o *object, depth int) (out []*value) {
 	for _, ref := range h.listed(o) {
 		out = append(out, h.value(h.object(uint64(ref)), depth+1))
 	}
@@ -457,46 +221,15 @@ func (h *hdf5) cells(o *object, depth int) (out []*value) {
 }
 
 // listed returns the values of the dataset o, such as references to others.
-func (h *hdf5) listed(o *object) []int64 {
+func (h *version73) listed(o *object) []int64 {
 	d := h.data(o)
-	if d.n > 0 {
-		_, inflated := o.extent()
-		h.spend(uint64(d.n)*8 + inflated)
-	}
-	return convert(d, toInt64)
+	check(h.Spend(o.Object))
+	return convert(d, array.ToInt64)
 }
 
 // data returns the values of the dataset o, to be read when they are asked for.
-func (h *hdf5) data(o *object) dense {
-	if !o.typ.plain {
-		unsupported("an HDF5 data type of class %d and %s", o.typ.class, words.Count(o.typ.size, "byte"))
-	}
-	d := dense{encoding: o.typ.encoding, n: product(o.dims)}
-	want := uint64(d.n) * uint64(d.size)
-	switch {
-	case d.n == 0:
-	case o.layout == inHeader:
-		if uint64(len(o.compact)) < want {
-			damaged("has %s for %s", words.Count(len(o.compact), "byte"), words.Count(d.n, "value"))
-		}
-		d = held(o.compact[:want], d.encoding)
-	case o.layout == inOnePiece:
-		if o.addr > h.size || o.length > h.size-o.addr || o.length < want {
-			damaged("has %s at address %d for %s", words.Count(o.length, "byte"), o.addr, words.Count(d.n, "value"))
-		}
-		d.stored = int64(want)
-		d.each = func(do func(int, []byte)) {
-			stream(io.NewSectionReader(h.r, int64(o.addr), int64(want)), d.encoding, d.n, do)
-		}
-	default:
-		if len(o.dims) == 0 || len(o.chunk) != len(o.dims)+1 || o.chunk[len(o.dims)] != uint64(d.size) || slices.Contains(o.chunk, 0) {
-			damaged("has chunks of %d for dimensions %d", o.chunk, o.dims)
-		}
-		if _, bytes := o.extent(); bytes > uint64(maxInflated) {
-			fail("takes more than %d GiB when inflated; save it in single precision, or in parts", maxInflated>>30)
-		}
-		d.stored = int64(min(want, h.size))
-		d.each = func(do func(int, []byte)) { h.chunks(o, do) }
-	}
+func (h *version73) data(o *object) array.Numbers {
+	d, err := h.Numbers(o.Object)
+	check(err)
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -94,19 +95,11 @@ func finish(r io.Reader) {
 	}
 }
 
-// fill appends bytes of r to b until it has size bytes. The file stores them in stored
-// bytes, by which fill judges how much to allocate at once.
+// fill appends bytes of r to b until it has size bytes, which the file stores in stored bytes.
 func fill(r io.Reader, b []byte, size, stored int64) []byte {
-	b = slices.Grow(b, int(min(size, max(usualRatio*stored, peekBytes)))-len(b))
-	for len(b) < int(size) {
-		if len(b) == cap(b) {
-			b = slices.Grow(b, min(int(size), 2*len(b))-len(b))
-		}
-		n, err := io.ReadFull(r, b[len(b):min(int(size), cap(b))])
-		b = b[:len(b)+n]
-		if err != nil {
-			damaged("ends after %d of %s (%w)", len(b), words.Count(size, "byte"), err)
-		}
+	b, err := array.Fill(r, b, size, stored, peekBytes)
+	if err != nil {
+		damaged("%w", err)
 	}
 	return b
 }
@@ -136,14 +129,21 @@ func (l *level5) variable(e element) variable {
 	}
 	l.census.enter(0)
 	v, enc := h.array(typ, n, l.big)
-	count := int(n) / enc.size
-	v.data = dense{enc, count, e.size, func(do func(int, []byte)) {
+	count := int(n) / enc.Size
+	v.data = array.Numbers{Encoding: enc, N: count, Stored: e.size, Each: func(do func(int, []byte) error) (err error) {
+		defer catch(&err)
 		r, _ := l.open(e)
 		if _, err := io.CopyN(io.Discard, r, skip); err != nil {
 			damaged("cannot be inflated (%w)", err)
 		}
-		stream(r, enc, count, do)
-		finish(r)
+		err = array.Stream(r, enc.Size, count, do)
+		if _, cut := errors.AsType[*array.Cut](err); cut {
+			damaged("%w", err)
+		}
+		if err == nil {
+			finish(r)
+		}
+		return err
 	}}
 	return variable{h.name, v}
 }
@@ -159,16 +159,16 @@ func (l *level5) matrix(c *cursor, depth int) *value {
 	switch {
 	case h.isArray():
 		typ, p := c.next()
-		var enc encoding
+		var enc array.Encoding
 		v, enc = h.array(typ, int64(len(p)), l.big)
-		v.data = held(p, enc)
+		v.data = array.Held(p, enc)
 	case h.class == mxSparse:
 		if len(v.dims) != 2 {
 			damaged("is a sparse matrix of dimensions %d", v.dims)
 		}
 		v.index = &index{c.numbers(), c.numbers()}
-		if typ, p := c.next(); h.logical && len(p) == v.index.rows.n {
-			v.data = held(p, encoding{size: 1}) // whatever the type says
+		if typ, p := c.next(); h.logical && len(p) == v.index.rows.N {
+			v.data = array.Held(p, array.Encoding{Size: 1}) // whatever the type says
 		} else {
 			v.data = numbersOf(typ, p, l.big)
 		}
@@ -218,7 +218,7 @@ func (c *cursor) take(n uint64) []byte {
 
 // uint returns the next field, of 1, 2, 4 or 8 bytes.
 func (c *cursor) uint(size int) uint64 {
-	return encoding{size: size, big: c.big}.bits(c.take(uint64(size)))
+	return array.Encoding{Size: size, Big: c.big}.Bits(c.take(uint64(size)))
 }
 
 // tag reads the tag of the next element: its type, its length n, and how many zeros pad it
@@ -245,23 +245,23 @@ func (c *cursor) next() (typ uint64, p []byte) {
 }
 
 // numbers returns the next element, which holds numbers.
-func (c *cursor) numbers() dense {
+func (c *cursor) numbers() array.Numbers {
 	typ, p := c.next()
 	return numbersOf(typ, p, c.big)
 }
 
 // numbersOf returns the numbers of type typ that p consists of.
-func numbersOf(typ uint64, p []byte, big bool) dense {
+func numbersOf(typ uint64, p []byte, big bool) array.Numbers {
 	e := encodingOf(typ, big)
-	if len(p)%e.size != 0 {
-		damaged("has %s of numbers of %d bytes", words.Count(len(p), "byte"), e.size)
+	if len(p)%e.Size != 0 {
+		damaged("has %s of numbers of %d bytes", words.Count(len(p), "byte"), e.Size)
 	}
-	return held(p, e)
+	return array.Held(p, e)
 }
 
 // fieldNames reads the names of a struct's fields, which are equally long.
 func (c *cursor) fieldNames() []string {
-	width := convert(c.numbers(), toInt64)
+	width := convert(c.numbers(), array.ToInt64)
 	_, p := c.next()
 	if len(width) != 1 || width[0] < 1 || width[0] > maxNameBytes+1 || len(p)%int(width[0]) != 0 {
 		damaged("has %s of field names, each %d long", words.Count(len(p), "byte"), width)
@@ -291,7 +291,7 @@ func (c *cursor) header() header {
 		damaged("is of class %d, which MATLAB does not have", h.class)
 	}
 	if h.class != mxOpaque {
-		dims := convert(c.numbers(), toInt64)
+		dims := convert(c.numbers(), array.ToInt64)
 		if len(dims) < 2 || len(dims) > maxDims {
 			damaged("has %s", words.Count(len(dims), "dimension"))
 		}
@@ -325,14 +325,14 @@ func (h header) kind() array.Kind {
 
 // array returns the matrix, still without values, that is stored in size bytes
 // of type typ, and how its values are encoded.
-func (h header) array(typ uint64, size int64, big bool) (*value, encoding) {
+func (h header) array(typ uint64, size int64, big bool) (*value, array.Encoding) {
 	v := &value{class: numbers, kind: h.kind(), complex: h.complex, dims: h.dims}
 	e, n := encodingOf(typ, big), int64(product(h.dims))
-	exact := size == n*int64(e.size)
+	exact := size == n*int64(e.Size)
 	if h.class == mxChar {
 		line := h.dims[0] == 1
 		v.class, v.utf8 = text, line && typ == miUTF8
-		exact = (exact || v.utf8 && size > n || line && size == 0) && !e.float && e.size <= 2
+		exact = (exact || v.utf8 && size > n || line && size == 0) && !e.Float && e.Size <= 2
 	}
 	if !exact {
 		damaged("has %s of type %d for %s", words.Count(size, "byte"), typ, words.Count(n, "value"))
@@ -341,17 +341,17 @@ func (h header) array(typ uint64, size int64, big bool) (*value, encoding) {
 }
 
 // encodingOf returns how numbers of a data type are stored.
-func encodingOf(typ uint64, big bool) encoding {
-	types := [...]encoding{
-		1: {size: 1, signed: true}, 2: {size: 1}, miUTF8: {size: 1},
-		3: {size: 2, signed: true}, 4: {size: 2}, 17: {size: 2}, // 17 is UTF-16
-		5: {size: 4, signed: true}, 6: {size: 4}, 7: {size: 4, float: true},
-		12: {size: 8, signed: true}, 13: {size: 8}, 9: {size: 8, float: true},
+func encodingOf(typ uint64, big bool) array.Encoding {
+	types := [...]array.Encoding{
+		1: {Size: 1, Signed: true}, 2: {Size: 1}, miUTF8: {Size: 1},
+		3: {Size: 2, Signed: true}, 4: {Size: 2}, 17: {Size: 2}, // 17 is UTF-16
+		5: {Size: 4, Signed: true}, 6: {Size: 4}, 7: {Size: 4, Float: true},
+		12: {Size: 8, Signed: true}, 13: {Size: 8}, 9: {Size: 8, Float: true},
 	}
-	if typ >= uint64(len(types)) || types[typ].size == 0 {
+	if typ >= uint64(len(types)) || types[typ].Size == 0 {
 		damaged("has data of type %d where numbers should be", typ)
 	}
 	e := types[typ]
-	e.big = big
+	e.Big = big
 	return e
 }
