@@ -261,6 +261,7 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 			return nil, fmt.Errorf("--thumbs %w", err)
 		}
 		j.atEnd(func() { in.pictures.Close() })
+		in.pictureMemory = in.pictures.Share(in.pictureMemory)
 		if table := in.pictures.Table(); table != "" {
 			j.opened(table)
 		}

@@ -545,6 +545,61 @@ func TestCSVSafe(t *testing.T) {
 	}
 }
 
+// The questions of suggest are safe, too, and constraints read them again.
+func TestCSVSafeQuestions(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	write(t, dir, "ids.csv", []byte("id\n"+lines(300, func(i int) string { return fmt.Sprintf("=%d", i) })))
+	succeed(t, dir, quick("synth.npz", "--id", "ids.csv", "-o", "out", "--quiet")...)
+	succeed(t, dir, "suggest", "out", "--csv-safe", "-o", "ask")
+	text := read(t, dir, "ask", questionsFile)
+	for _, cell := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		if !strings.HasPrefix(cell, "'=") {
+			t.Fatalf("the questions hold %q", cell)
+		}
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	write(t, dir, "no.csv", []byte(first+"\n"))
+	succeed(t, dir, quick("synth.npz", "--id", "ids.csv", "-o", "next", "--quiet", "--cannot-link", "no.csv")...)
+}
+
+// A picture is an input: no output replaces it.
+func TestPictureIsInput(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	write(t, dir, "ids.csv", []byte("id\nmodel.mvclust\nrun.json\n"+lines(298, func(i int) string { return fmt.Sprint("s", i) })))
+	for _, name := range []string{modelFile, runFile} {
+		pictures := filepath.Join(dir, "of "+name)
+		if err := os.Mkdir(pictures, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, pictures, name, pictureVictim("bad.png").text)
+		o := command(t, dir, quick("synth.npz", "--id", "ids.csv", "-o", pictures, "--thumbs", pictures, "--quiet")...)
+		if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, "would replace the input") {
+			t.Errorf("%s: status %d, %q", name, o.status, o.stderr)
+		}
+		wantNames(t, pictures, name)
+	}
+}
+
+// The name of a view is UTF-8, as JSON must hold it: that of a file or of an array.
+func TestViewNameUTF8(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"caf\xe9.npy", "b.npz"} {
+		text := npyFile(t, values(nil), rows, cols)
+		if name == "b.npz" {
+			text = npzFile(t, named{"view\xe9", []int{rows, cols}, values(nil)})
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Skipf("no such name here: %v", err)
+		}
+		o := command(t, dir, "fit", name, "--quiet", "-o", "out")
+		if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, "not UTF-8") || !strings.Contains(o.stderr, "rename") {
+			t.Errorf("%q: status %d, %q", name, o.status, o.stderr)
+		}
+	}
+}
+
 // Doubles that differ by less than float32 can hold are no plain constant.
 func TestRounded(t *testing.T) {
 	dir := t.TempDir()

@@ -163,8 +163,10 @@ func (j *job) stageCSV(name string, header []string, rows int, row func(i int) [
 		}
 		for i := range rows {
 			cells := row(i)
-			if j.csvSafe {
-				cells[0] = notFormula(cells[0])
+			for k := range cells {
+				if j.csvSafe && (k == 0 || header == nil) { // an id, as all are where there is no header
+					cells[k] = notFormula(cells[k])
+				}
 			}
 			if err := c.Write(cells); err != nil {
 				return err

@@ -37,6 +37,12 @@ func newPage(j *job, r *runReport, in *fitInput, result *mvclust.Result) (*repor
 	if err != nil {
 		return nil, err
 	}
+	if in.pictures != nil {
+		j.opened(in.pictures.Opened()...)
+		if err := j.reserve(modelFile); err != nil { // the other files come after the pictures
+			return nil, err
+		}
+	}
 	for _, note := range page.Notes[len(r.Notes):] {
 		j.progress.note(note)
 	}

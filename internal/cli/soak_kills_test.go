@@ -111,6 +111,8 @@ wait:
 		return "ended before", nil
 	case status == statusInterrupted && isLine(stderr.String()):
 		return fmt.Sprintf("ended by %v", sig), nil
+	case status == statusFailed && strings.Contains(stderr.String(), "nothing was added"):
+		return "refused, since the killed run before was completed first", nil
 	case sig == os.Kill && status == -1:
 		return "killed", nil
 	default:

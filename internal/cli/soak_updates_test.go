@@ -108,8 +108,10 @@ func (u *updates) check(out string, samples int) error {
 	if err != nil {
 		return err
 	}
-	if len(got) != 5 {
-		return fmt.Errorf("the folder holds %d files", len(got))
+	for name := range got {
+		if strings.HasPrefix(name, ".") {
+			return fmt.Errorf("the folder holds %s", name)
+		}
 	}
 	var report struct {
 		Samples int

@@ -54,6 +54,7 @@ decide are left out.`,
 	f.SortFlags = false
 	o.folderFlag(f, "", "questions.csv")
 	f.Var(&o.top, "top", fmt.Sprintf("`NUMBER` of suggestions of each kind (default %d)", explain.DefaultTop))
+	o.csvSafeFlag(f)
 	f.BoolVar(&o.json, "json", false, "print all figures as JSON")
 	return cmd
 }

@@ -38,6 +38,14 @@ type candidate struct {
 	columns bool
 }
 
+// checkName refuses the name of a view that JSON, and so the model, cannot hold.
+func checkName(name string) error {
+	if !utf8.ValidString(name) {
+		return fmt.Errorf("makes a view of the name %s, which is not UTF-8; rename the file or the array", words.Quote(name))
+	}
+	return nil
+}
+
 // base is the name of the file without its folders.
 func (s *source) base() string { return filepath.Base(s.path) }
 

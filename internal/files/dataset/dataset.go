@@ -413,6 +413,9 @@ func (l *library) candidates(sources []string, id string) (all []*candidate, not
 			return nil, nil, err
 		}
 		found, passed, err := s.views(name, id)
+		for k := 0; err == nil && k < len(found); k++ {
+			err = checkName(found[k].name)
+		}
 		if err != nil {
 			return nil, nil, s.fail(err)
 		}

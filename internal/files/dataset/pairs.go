@@ -57,7 +57,8 @@ const (
 // ReadPairs reads pairs of samples from a table of two columns: of ids, or, where ids is
 // nil, of row numbers from 0 to samples-1. The first line of text is a header if neither of
 // its words is an id. A third cell in a line of text is an answer, same, different or skip: of
-// such lines, those with the given answer are pairs. What stands in a fourth is not read.
+// such lines, those with the given answer are pairs. What stands in a fourth is not read. An id that
+// no sample has may be one with ' before it.
 func ReadPairs(ctx context.Context, path string, ids []string, samples int, answer string) (*Pairs, error) {
 	l := newLibrary(ctx)
 	l.lines = true
@@ -114,6 +115,9 @@ func numberOf(ids []string, samples int) func(id string) (int, error) {
 	row := rowsOf(ids)
 	return func(id string) (int, error) {
 		n, ok := row[strings.TrimSpace(id)]
+		if bare, marked := strings.CutPrefix(id, "'"); !ok && marked {
+			n, ok = row[strings.TrimSpace(bare)] // as --csv-safe writes it
+		}
 		if !ok {
 			return 0, fmt.Errorf("no sample has the id %.40q; correct it, or remove the row", id)
 		}

@@ -30,6 +30,7 @@ type Pictures struct {
 	row     []int // sample -> row of the table
 	paths   []string
 	binary  *parquet.Binary
+	opened  []string // the files of pictures
 }
 
 // pictureKinds are the extensions of picture files.
@@ -78,6 +79,19 @@ func (p *Pictures) Table() string {
 	}
 	return p.source.path
 }
+
+// Share gives a part of the memory for pictures to the pages of a Parquet file, if there is one,
+// and returns the rest.
+func (p *Pictures) Share(memory int64) int64 {
+	if p.binary == nil {
+		return memory
+	}
+	p.binary.Most = memory / 2
+	return memory - p.binary.Most
+}
+
+// Opened returns the paths of the picture files that were read.
+func (p *Pictures) Opened() []string { return p.opened }
 
 // Close closes the files.
 func (p *Pictures) Close() {
@@ -267,6 +281,7 @@ func (p *Pictures) readFile(name, path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))
 	}
 	defer file.Close()
+	p.opened = append(p.opened, filepath.Join(p.root.Name(), path))
 	b := make([]byte, stat.Size())
 	if _, err := io.ReadFull(file, b); err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", name, plainCause(err))

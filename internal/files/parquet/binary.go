@@ -18,6 +18,8 @@ import (
 type Binary struct {
 	file  *file
 	parts []leaf
+	// Most bounds the bytes of the pages that are held at a time; 0 is no bound.
+	Most int64
 }
 
 // OpenBinary returns the column called name of the Parquet file r of size bytes.
@@ -53,7 +55,7 @@ func (b *Binary) Rows() int { return b.file.rows }
 func (b *Binary) Each(rows []int, take func(row int, value string) error) error {
 	for k := range b.parts {
 		var null []int
-		err := b.file.pick(&b.parts[k], rows, func(row int, value string, there bool) error {
+		err := b.file.pick(&b.parts[k], rows, b.Most, func(row int, value string, there bool) error {
 			if !there {
 				null = append(null, row)
 				return nil
@@ -99,7 +101,7 @@ func fieldsOf(e []format.SchemaElement, chunk int) []leaf {
 
 // pick calls take with the values of rows, in ascending order, of a column of single
 // values.
-func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there bool) error) error {
+func (f *file) pick(l *leaf, rows []int, most int64, take func(row int, value string, there bool) error) error {
 	end := 0 // of the row group
 	for g := range f.groups {
 		at := end
@@ -107,7 +109,7 @@ func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there 
 		if !within(rows, at, end) {
 			continue
 		}
-		s := &scan{f: f, leaf: l}
+		s, dictionary := &scan{f: f, leaf: l}, int64(0)
 		codec := f.groups[g].Columns[l.chunk].MetaData.Codec
 		err := f.pages(&f.groups[g], l, func(p pageAt) error {
 			lo := at
@@ -115,12 +117,17 @@ func (f *file) pick(l *leaf, rows []int, take func(row int, value string, there 
 			if p.Type != format.DictionaryPage && !within(rows, lo, at) {
 				return nil
 			}
+			size := int64(p.CompressedPageSize) + int64(p.UncompressedPageSize)
+			if most > 0 && dictionary+size > most {
+				return fmt.Errorf("has a page of %d bytes, more than the memory for pictures allows; give more --memory, or write smaller pages", size)
+			}
 			if err := s.read(&p); err != nil {
 				return err
 			}
 			var err error
 			switch p.Type {
 			case format.DictionaryPage:
+				dictionary = size // stays
 				return s.dictionaryPage(&p, codec)
 			case format.DataPage:
 				err = s.page1(&p, codec)

@@ -134,3 +134,19 @@ func FuzzBinary(f *testing.F) {
 		}
 	})
 }
+
+// Pages that take more than the memory for them are not read.
+func TestBinaryMost(t *testing.T) {
+	b := shelves(t, 35)
+	c, err := OpenBinary(bytes.NewReader(b), int64(len(b)), "raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(int, string) error { return nil }
+	for most, refused := range map[int64]bool{0: false, 1: true, 1 << 20: false} {
+		c.Most = most
+		if err := c.Each([]int{0, 2}, none); (err != nil) != refused || refused && !strings.Contains(err.Error(), "--memory") {
+			t.Errorf("with %d bytes for pages: %v", most, err)
+		}
+	}
+}
