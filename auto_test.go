@@ -363,7 +363,7 @@ func TestAutoConsume(t *testing.T) {
 }
 
 var autoStages = []mvclust.Stage{
-	mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn, mvclust.StageFuse, mvclust.StageChoose,
+	mvclust.StageStructure, mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn, mvclust.StageFuse, mvclust.StageChoose,
 }
 
 // TestAutoProgress follows the reports: shares that rise from 0 to 1, stage by stage.

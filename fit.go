@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/sparse"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // Fit clusters the samples that views describe. All views must have the same
@@ -37,50 +40,35 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if r.cutter, err = newCutter(opt.Constraints, opt.Examples, opt.Clusters, r.plan.samples, r.plan.Threads); err != nil {
 		return nil, err
 	}
-	scalers, spaces, err := r.prepare(views)
+	compared, err := r.structure(views)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := r.neighbours(spaces)
+	e, err := r.evidence(views)
 	if err != nil {
 		return nil, err
 	}
-	spaces, lists, err = r.leaveOut(spaces, lists)
+	renumbered := constraints.Gather(e.order)
+	fused, err := renumbered.Clamp(ctx, e.fused, r.plan.Threads)
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := r.pairs(spaces, lists)
+	e.fused = nil // it may be freed in cluster
+	found, err := r.cluster(fused, renumbered, e.order)
 	if err != nil {
 		return nil, err
 	}
-	functions, err := r.learn(pairs)
+	result, err := r.result(e.order, found)
 	if err != nil {
 		return nil, err
 	}
-	order, scales := pairs.order, pairs.scales // the rest of pairs may be freed in fuse
-	fused, err := r.fuse(views, pairs, functions)
-	if err != nil {
-		return nil, err
-	}
-	renumbered := constraints.Gather(order)
-	if fused, err = renumbered.Clamp(ctx, fused, r.plan.Threads); err != nil {
-		return nil, err
-	}
-	found, err := r.cluster(fused, renumbered, order)
-	if err != nil {
-		return nil, err
-	}
-	result, err := r.result(order, found)
-	if err != nil {
-		return nil, err
-	}
-	result.Functions, result.Scalers, result.LocalScales = functions, scalers, scales
-	result.Constraints = constraints
+	result.Functions, result.Scalers, result.LocalScales = e.functions, e.scalers, e.scales
+	result.Constraints, result.Structure = constraints, compared
 	if err := r.cut(result); err != nil {
 		return nil, err
 	}
 	if opt.Learner == nil {
-		result.Options.Learning = functions.Settings
+		result.Options.Learning = e.functions.Settings
 	}
 	return result, nil
 }
@@ -170,6 +158,7 @@ func checkConsume(views []*View) error {
 const (
 	orderStream = iota + 1
 	partitionStream
+	structureStream
 )
 
 func (p *plan) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
@@ -239,6 +228,42 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 	r.trace.Sweeps = found.partition.Sweeps
 	result.Trace = r.trace
 	return result, nil
+}
+
+// evidence is what the views say of pairs.
+type evidence struct {
+	scalers   []*view.Scaler
+	functions *probability.Functions
+	order     sparse.Permutation // number in fused -> sample of the views
+	scales    [][]float32        // local scales, as Result has them
+	fused     *graph.Graph
+}
+
+// evidence runs the stages from the views to the fused graph.
+func (r *run) evidence(views []*View) (*evidence, error) {
+	scalers, spaces, err := r.prepare(views)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := r.neighbours(spaces)
+	if err != nil {
+		return nil, err
+	}
+	spaces, lists, err = r.leaveOut(spaces, lists)
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := r.pairs(spaces, lists)
+	if err != nil {
+		return nil, err
+	}
+	functions, err := r.learn(pairs)
+	if err != nil {
+		return nil, err
+	}
+	e := &evidence{scalers: scalers, functions: functions, order: pairs.order, scales: pairs.scales} // the rest of pairs may be freed in fuse
+	e.fused, err = r.fuse(views, pairs, functions)
+	return e, err
 }
 
 // sizes counts the samples of every cluster.

@@ -16,6 +16,7 @@
 //	refine       corrects a probability by the paths and the common neighbours around the pair
 //	partition    moves samples between clusters while the objective improves
 //	selection    chooses how many neighbours to look at and how fine the clusters are
+//	structure    tells whether there is more to find than in a cloud without groups
 //
 // The zero Options choose everything from the data. Preset Paper is the method as it was
 // published.
@@ -37,6 +38,7 @@ import (
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -92,6 +94,10 @@ type Result struct {
 	// is the place among them of the one that Labels are of, or -1 where they are of none.
 	Levels []Level
 	Level  int
+	// Structure tells, where the granularity was chosen, whether there is more to find than in a
+	// cloud without groups. It is nil otherwise, and where a part of the samples cannot be
+	// clustered by itself.
+	Structure *structure.Report
 	// Against holds those of Options.Examples that the clusters contradicted before they had to
 	// meet them.
 	Against []Example

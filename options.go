@@ -129,6 +129,8 @@ type Stage string
 
 // The stages of Fit, in order.
 const (
+	// StageStructure is there under Auto where the granularity is chosen.
+	StageStructure  Stage = "structure"
 	StagePrepare    Stage = "prepare"
 	StageNeighbours Stage = "neighbours"
 	StagePairs      Stage = "pairs"

@@ -14,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
+	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -24,12 +25,13 @@ type plan struct {
 	Options
 	samples int
 	dims    []int
+	most    int // bounds the numbers of neighbours that are tried; 0 stands for the default
 }
 
 // plan checks the options for views of the given shape, and fills in what is left at zero,
 // all but the order. The error is an *OptionError.
 func (o Options) plan(samples int, dims []int) (*plan, error) {
-	p := &plan{o, samples, dims}
+	p := &plan{Options: o, samples: samples, dims: dims}
 	if _, err := o.Preset.MarshalText(); err != nil {
 		return nil, option.Errorf("Preset", "%v", err)
 	}
@@ -136,7 +138,7 @@ func (p *plan) order() error {
 
 // selection returns the settings of the search for K and the resolution.
 func (p *plan) selection() selection.Settings {
-	return selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, Clusters: p.Clusters, Partition: p.Partition}
+	return selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, MaxNeighbours: p.most, Clusters: p.Clusters, Partition: p.Partition}
 }
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so
@@ -179,7 +181,22 @@ func (p *plan) footprint() int64 {
 	}
 	samples := int64(p.samples)
 	clustering += p.Constraints.Footprint(samples, pairs, min(pairs, samples*selection.DefaultMaxNeighbours), p.Threads)
-	return max(rows+max(neighbours, union, learn, fuse), clustering) + samples*int64(48+16*views) + fixed
+	return max(rows+max(neighbours, union, learn, fuse), clustering, p.structureFootprint()) + samples*int64(48+16*views) + fixed
+}
+
+// structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.
+func (p *plan) structureFootprint() int64 {
+	small := p.compared()
+	if small == nil {
+		return 0
+	}
+	dims := 0
+	for _, d := range p.dims {
+		dims += d
+	}
+	excerpt := 4 * int64(small.samples) * int64(dims)
+	making := excerpt + structure.Footprint(small.samples, slices.Max(p.dims), dims)
+	return 4*int64(p.samples)*int64(dims) + max(making, small.footprint()-fixed)
 }
 
 // rowsFootprint returns the bytes of the rows of all views, as given and as compared, and
@@ -233,12 +250,30 @@ func (p *plan) costs(counts []int) costs {
 		clustering = costs{{StageChoose, p.selection().Cost(p.samples) * far, nil}}
 	}
 	return append(costs{
+		{StageStructure, p.structureCost(), nil},
 		{StagePrepare, similarity.Cost(rows), nil},
 		{StageNeighbours, search, nil},
 		{StagePairs, pair.Cost(pairs), nil},
 		{StageLearn, p.Learning.Cost(pairs, len(counts)), nil},
 		{StageFuse, posterior.Cost(pairs, len(counts)), nil},
 	}, clustering...)
+}
+
+// structureCost estimates the time of the comparison with clouds.
+func (p *plan) structureCost() float64 {
+	small := p.compared()
+	if small == nil {
+		return 0
+	}
+	counts, dims, each := make([]int, len(p.dims)), 0, 0.0
+	for m, d := range p.dims {
+		counts[m] = small.samples
+		dims += d
+	}
+	for _, c := range small.costs(counts) {
+		each += c.time
+	}
+	return (1+structure.Clouds)*each + structure.Clouds*structure.Cost(small.samples, dims)
 }
 
 // share returns how much of all is done when so much of a stage is.

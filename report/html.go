@@ -76,6 +76,9 @@ func (p *page) Tiles() []tile {
 		{"Clusters", grouped(p.Number), fmt.Sprintf("the largest has %s", count(p.Sizes[0], "sample"))},
 		{"Confidence", percent(p.Mean), "on average"},
 	}
+	if s := p.Structure; s != nil {
+		out = append(out, tile{"Structure", s.Verdict.String(), fmt.Sprintf("beyond a featureless cloud: score %.3f, cloud %.3f", s.Score, s.CloudScore)})
+	}
 	if p.Singles > 0 {
 		out = append(out, tile{"Alone", grouped(p.Singles), "clusters of a single sample"})
 	}

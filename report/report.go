@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/internal/layout"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -71,8 +72,10 @@ type Report struct {
 	Sizes    []int    `json:"sizes"` // of the largest clusters
 	Learning Learning `json:"learning"`
 	Choice   *Choice  `json:"choice,omitempty"`
-	Truth    *Truth   `json:"truth,omitempty"`
-	Map      *Map     `json:"map"`
+	// Structure compares with clouds without groups; nil where that was not done.
+	Structure *structure.Report `json:"structure,omitempty"`
+	Truth     *Truth            `json:"truth,omitempty"`
+	Map       *Map              `json:"map"`
 	// Levels holds the granularities that the page can show, coarse to fine, and Level the
 	// place of the result's among them.
 	Levels []Level `json:"levels"`
@@ -151,6 +154,7 @@ func New(ctx context.Context, result *mvclust.Result, opt Options) (*Report, err
 	for _, c := range result.Confidence {
 		r.Mean += c / float64(r.Samples)
 	}
+	r.Structure = result.Structure
 	r.Views = views(result, opt.Views)
 	r.Learning = Learning{result.Functions.Curve, result.Functions.Kept}
 	if len(trace.Tried) > 0 {

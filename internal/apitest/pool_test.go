@@ -23,6 +23,7 @@ import (
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
+	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
 )
@@ -189,6 +190,9 @@ func (p kinds) settings() {
 	settings(p, probability.Settings{Epochs: 2}, probability.Settings{Epochs: -1}, probability.Settings{Segments: large}, probability.Settings{Segments: 100_000, Epochs: 1}, probability.Settings{Pairs: -1}, probability.Settings{Rate: nan}, probability.Settings{Loss: 9}, probability.Settings{Low: large}, probability.Settings{Untrained: true, Pairs: 1})
 	settings(p, refine.Settings{}, refine.Settings{Rounds: large}, refine.Settings{Rounds: -1}, refine.Settings{WithoutPaths: true}, refine.Settings{WithoutCoNeighbours: true}, refine.Settings{WithoutPaths: true, WithoutCoNeighbours: true})
 	settings(p, selection.Settings{}, selection.Settings{Neighbours: -1}, selection.Settings{Neighbours: large}, selection.Settings{Resolution: nan}, selection.Settings{Resolution: 1e12}, selection.Settings{MaxNeighbours: large}, selection.Settings{MaxNeighbours: -1}, selection.Settings{MaxNeighbours: math.MaxInt32})
+	constants(p, structure.None)
+	settings(p, structure.Report{}, structure.Report{Verdict: 99, Score: nan, Samples: -1})
+	these(p, nil, []selection.Candidate{{Plateau: nan, Score: 1}}, make([]selection.Candidate, 3))
 	these(p, explain.DescribeSettings{}, explain.DescribeSettings{Members: -1}, explain.DescribeSettings{Members: math.MaxInt32, Merges: math.MaxInt32}, explain.DescribeSettings{Resolution: nan}, explain.DescribeSettings{Clip: nan}, explain.DescribeSettings{First: large}, explain.DescribeSettings{Resolution: 1})
 	these(p, explain.Answer{}, explain.Answer{A: 0, B: 1, About: explain.AboutMerge, Verdict: explain.Same}, explain.Answer{A: 0, B: 1, About: explain.AboutClusters, Verdict: explain.Different}, explain.Answer{A: -1, B: large, About: explain.AboutSplit, Verdict: explain.Skip})
 	these(p, partition.Standing{}, partition.Standing{Own: nan, Next: nan})

@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
+	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/report"
@@ -217,6 +218,18 @@ var table = map[string]any{
 	"report.New":                         report.New,
 	"report.Report.WriteHTML":            (*report.Report).WriteHTML,
 	"score.Compare":                      score.Compare,
+	"structure.Cloud":                    structure.Cloud,
+	"structure.Compared":                 structure.Compared,
+	"structure.Cost":                     structure.Cost,
+	"structure.Excerpt":                  structure.Excerpt,
+	"structure.Footprint":                structure.Footprint,
+	"structure.Judge":                    structure.Judge,
+	"structure.ParseVerdict":             structure.ParseVerdict,
+	"structure.Report.String":            (*structure.Report).String,
+	"structure.Score":                    structure.Score,
+	"structure.Verdict.MarshalText":      structure.Verdict.MarshalText,
+	"structure.Verdict.String":           structure.Verdict.String,
+	"structure.Verdict.UnmarshalText":    (*structure.Verdict).UnmarshalText,
 	"selection.Criteria":                 selection.Criteria,
 	"selection.Search":                   selection.Search,
 	"selection.Settings.Cost":            selection.Settings.Cost,

@@ -272,6 +272,8 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 // stageWords says what a stage does, and what it counts.
 func stageWords(s mvclust.Stage) (doing, unit string) {
 	switch s {
+	case mvclust.StageStructure:
+		return "looking for structure", "comparisons"
 	case mvclust.StagePrepare:
 		return "preparing views", "views"
 	case mvclust.StageNeighbours:

@@ -19,6 +19,7 @@ import (
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
 )
@@ -54,6 +55,8 @@ type runReport struct {
 	Pairs     int           `json:"pairs"`
 	Learning  learnReport   `json:"learning"`
 	Choice    *choiceReport `json:"choice,omitempty"`
+	// Structure compares with clouds without groups; absent where the granularity is given.
+	Structure *structure.Report `json:"structure,omitempty"`
 	// Levels holds the granularities that the data support, coarse to fine, and Level says
 	// which of them is the result's.
 	Levels   []mvclust.Level `json:"levels,omitempty"`
@@ -174,6 +177,7 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 		Labels: o.format.labelsFile(), Clusters: len(result.Sizes), Sizes: result.Sizes[:min(mostSizes, len(result.Sizes))],
 		Notes: append([]string{}, set.Notes...),
 	}
+	r.Structure = result.Structure
 	if len(result.Levels) > 0 {
 		r.Levels, r.Level = result.Levels, &result.Level
 	}
@@ -314,6 +318,9 @@ func (r *runReport) summary(folder string) string {
 	b.WriteString("\n")
 	if r.Choice != nil {
 		b.WriteString(r.Choice.Why + "\n")
+	}
+	if r.Structure != nil {
+		fmt.Fprintf(&b, "structure: %v\n", r.Structure)
 	}
 	b.WriteString(levelsLine(r.Levels))
 	b.WriteString(r.Examples.summary())

@@ -1,0 +1,126 @@
+// Package structure tells whether views have groups at all: it draws clouds of the views' own
+// joint covariance, which have none, and compares the scores of the partitions found in both.
+//
+// It follows the method and may change in any minor version.
+package structure
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mvclust/mvclust/internal/enum"
+	"github.com/mvclust/mvclust/method/selection"
+)
+
+// Verdict says how much structure there is beyond that of a featureless cloud.
+type Verdict int
+
+const (
+	// None says that a cloud without groups has nearly as high a score.
+	None Verdict = iota
+	// Weak says that the score is above that of the clouds, but not by far.
+	Weak
+	// Clear says that the score is far above that of the clouds.
+	Clear
+)
+
+var verdicts = enum.Type[Verdict]{Noun: "verdict", Names: []string{"none", "weak", "clear"}}
+
+// ParseVerdict returns the verdict named "none", "weak" or "clear".
+func ParseVerdict(name string) (Verdict, error) { return verdicts.Parse(name) }
+
+// String returns the verdict's name, as ParseVerdict reads it.
+func (v Verdict) String() string { return verdicts.String(v) }
+
+// MarshalText writes the verdict's name, and fails where it has none.
+func (v Verdict) MarshalText() ([]byte, error) { return verdicts.Marshal(v) }
+
+// UnmarshalText reads a verdict's name. It leaves *v alone where it fails.
+func (v *Verdict) UnmarshalText(text []byte) error { return verdicts.Unmarshal(v, text) }
+
+// Report tells how a comparison with clouds ended.
+type Report struct {
+	Verdict Verdict `json:"verdict"`
+	// Score is that of the samples that were compared, and CloudScore the largest of the
+	// clouds; see the function Score.
+	Score      float64 `json:"score"`
+	CloudScore float64 `json:"cloud_score"`
+	// Samples is the number of samples that were compared, and of those of each cloud.
+	Samples int `json:"samples"`
+	// Clouds is the number of clouds.
+	Clouds int `json:"clouds"`
+}
+
+// String says the verdict in a line, with the two scores.
+func (r *Report) String() string {
+	words := "%v beyond that of a featureless cloud"
+	if r.Verdict == None {
+		words += "; the clusters may mean nothing"
+	}
+	return fmt.Sprintf(words+" (score %.3f, cloud %.3f, of %d samples each)", r.Verdict, r.Score, r.CloudScore, r.Samples)
+}
+
+// Score returns the largest product of the selection.Criteria over the candidates that can be
+// chosen, from 0 to 1. All criteria count alike, with an exponent of 1: the powers that choose
+// well among partitions of the same samples make the scores of clouds vary much.
+func Score(candidates []selection.Candidate) float64 {
+	best, criteria := 0.0, selection.Criteria()
+	for i := range candidates {
+		c := &candidates[i]
+		product := 1.0
+		for _, x := range criteria {
+			product *= x.Factor(c)
+		}
+		if c.Score > 0 {
+			best = max(best, product)
+		}
+	}
+	return best
+}
+
+// What a score must exceed, as factors of the score of the clouds: those of Weak and of Clear.
+// The floor is added to both, since a cloud of many dimensions may have no score at all.
+const (
+	weak, clear = 1.6, 2.5
+	floor       = 0.015
+)
+
+// Judge compares the score of some samples with those of clouds of as many.
+func Judge(score float64, clouds []float64, samples int) *Report {
+	r := &Report{Score: score, Samples: samples, Clouds: len(clouds)}
+	if len(clouds) > 0 {
+		r.CloudScore = slices.Max(clouds)
+	}
+	switch {
+	case score > clear*r.CloudScore+floor:
+		r.Verdict = Clear
+	case score > weak*r.CloudScore+floor:
+		r.Verdict = Weak
+	}
+	return r
+}
+
+// Compared returns how many of the given number of samples are compared with clouds: a third,
+// at least 100 and at most 1000, if there are that many.
+func Compared(samples int) int { return max(0, min(samples, max(100, min(1000, samples/3)))) }
+
+const (
+	// Clouds is the number of clouds.
+	Clouds = 2
+	// Candidates bounds the neighbours that are sought in each view of a comparison, and
+	// MaxNeighbours the numbers of them that are tried: a few small ones tell as much.
+	Candidates, MaxNeighbours = 25, 14
+)
+
+// Footprint returns how many bytes Cloud holds at most, the cloud included, of so many samples
+// whose largest view and whose views together have the given dimensions.
+func Footprint(samples, largest, dims int) int64 {
+	n := int64(samples)
+	return 4 * n * (n + int64(largest) + int64(dims))
+}
+
+// Cost returns about how many nanoseconds Cloud takes on two processors.
+func Cost(samples, dims int) float64 {
+	n := float64(samples)
+	return n * n * (5 + 0.05*float64(dims))
+}

@@ -1,0 +1,96 @@
+package mvclust
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/structure"
+)
+
+// structure compares some samples, taken at random, with clouds without groups, where the
+// granularity is to be chosen. It returns nil where it is not, and where those samples cannot
+// be clustered by themselves, such as some that are all alike.
+func (r *run) structure(views []*View) (*structure.Report, error) {
+	small := r.plan.compared()
+	if small == nil {
+		return nil, nil
+	}
+	step := r.begin(StageStructure, 1+structure.Clouds)
+	report, err := r.compare(views, small, step.done)
+	if _, bad := errors.AsType[*InputError](err); bad { // which Fit reports if it is one of all samples
+		report, err = nil, nil
+	}
+	return report, step.end(err)
+}
+
+// compare carries out the comparison.
+func (r *run) compare(views []*View, small *plan, done func(int)) (*structure.Report, error) {
+	random := r.plan.random(structureStream)
+	chosen := random.Perm(r.plan.samples)[:small.samples]
+	slices.Sort(chosen) // rows that are near in the views are read one after another
+	excerpt, err := structure.Excerpt(views, chosen)
+	if err != nil {
+		return nil, err
+	}
+	var scores []float64
+	for turn := range 1 + structure.Clouds {
+		if turn > 0 {
+			if excerpt, err = r.cloud(views, chosen, random.Uint64()); err != nil {
+				return nil, err
+			}
+		}
+		score, err := r.score(excerpt, small)
+		if err != nil {
+			return nil, err
+		}
+		scores = append(scores, score)
+		done(1 + turn)
+	}
+	return structure.Judge(scores[0], scores[1:], small.samples), nil
+}
+
+// cloud draws a cloud like the chosen samples.
+func (r *run) cloud(views []*View, chosen []int, seed uint64) ([]*View, error) {
+	excerpt, err := structure.Excerpt(views, chosen)
+	if err != nil {
+		return nil, err
+	}
+	return structure.Cloud(r.ctx, excerpt, seed, r.plan.Threads)
+}
+
+// score clusters the views, which it may change, as the plan says and returns the score.
+func (r *run) score(views []*View, small *plan) (float64, error) {
+	inner, err := newRun(r.ctx, views, small.Options)
+	if err != nil {
+		return 0, err
+	}
+	inner.plan.most = small.most
+	e, err := inner.evidence(views)
+	if err != nil {
+		return 0, err
+	}
+	found, err := selection.Search(r.ctx, e.fused, nil, inner.plan.selection(), inner.plan.Seed, inner.plan.Threads, nil)
+	if err != nil {
+		return 0, err
+	}
+	return structure.Score(found.Candidates), nil
+}
+
+// compared plans the run on the samples that are compared with clouds; nil where there is
+// nothing to choose and so nothing to compare.
+func (p *plan) compared() *plan {
+	if p.Preset != Auto || p.Neighbours > 0 || p.Resolution > 0 || p.Clusters > 0 || p.most > 0 {
+		return nil
+	}
+	samples, opt := structure.Compared(p.samples), p.Options
+	opt.Candidates = min(structure.Candidates, opt.Candidates, samples-1)
+	opt.Consume, opt.Order, opt.Constraints, opt.Examples = true, nil, Constraints{}, nil
+	opt.Learner, opt.Progress = nil, nil
+	small, err := opt.plan(samples, p.dims)
+	if err != nil { // what p could do, a part of its samples can
+		return nil
+	}
+	small.most = structure.MaxNeighbours
+	return small
+}
