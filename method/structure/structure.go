@@ -81,8 +81,8 @@ func Score(candidates []selection.Candidate) float64 {
 // What a score must exceed, as factors of the score of the clouds: those of Weak and of Clear.
 // The floor is added to both, since a cloud of many dimensions may have no score at all.
 const (
-	weak, clear = 1.6, 2.5
-	floor       = 0.015
+	weak, clear = 1.5, 2.5
+	floor       = 0.01
 )
 
 // Judge compares the score of some samples with those of clouds of as many.

@@ -162,7 +162,7 @@ func TestJudge(t *testing.T) {
 		want   Verdict
 	}{
 		{0, nil, None}, {0.01, []float64{0, 0}, None}, {0.1, []float64{0.02, 0.01}, Clear}, {0.1, []float64{0.01, 0.04}, Weak},
-		{0.1, []float64{0.1, 0.09}, None}, {0.1, []float64{0.06}, None}, {0.9, []float64{0.2}, Clear}, {0.1, []float64{0.2}, None},
+		{0.1, []float64{0.1, 0.09}, None}, {0.1, []float64{0.061}, None}, {0.9, []float64{0.2}, Clear}, {0.1, []float64{0.2}, None},
 	} {
 		r := Judge(c.score, c.clouds, 50)
 		if r.Verdict != c.want || r.Score != c.score || r.Samples != 50 || r.Clouds != len(c.clouds) {
