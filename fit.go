@@ -107,6 +107,11 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 			return nil, err
 		}
 	}
+	if plan.Order == nil && plan.Preset == Auto {
+		if plan.Order, err = orderByValues(ctx, views, plan.Seed, plan.Threads); err != nil {
+			return nil, err
+		}
+	}
 	if plan.Order == nil {
 		plan.Order = plan.random(orderStream).Perm(plan.samples)
 	}

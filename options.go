@@ -72,7 +72,8 @@ type Options struct {
 	Seed uint64
 	// Order decides ties and the order of moves. It holds every sample once; of equals, the
 	// earlier is taken. If samples and Order are permuted alike, the clusters hold the same
-	// samples. nil stands for an order drawn from Seed.
+	// samples. nil stands for an order that follows from Seed, and under Auto from Seed and the
+	// samples' values, so that the order of the rows does not matter.
 	Order []int
 	// Threads bounds the goroutines that compute at a time; 0 stands for
 	// GOMAXPROCS. It does not change the result.

@@ -122,6 +122,24 @@ func checkSampleOrder(t *testing.T, views []*mvclust.View, opt mvclust.Options) 
 	}
 }
 
+// TestRowOrder stores the samples in another order, which the automatic mode must not notice.
+func TestRowOrder(t *testing.T) {
+	views := mixed(t).Views
+	n := views[0].Samples
+	one := fit(t, views, mvclust.Options{Seed: 3})
+	for seed := range uint64(2) {
+		to := rand.New(rand.NewPCG(seed, 5)).Perm(n)
+		two := fit(t, permute(views, to), mvclust.Options{Seed: 3})
+		labels := make([]int, n)
+		for i, j := range to {
+			labels[i] = two.Labels[j]
+		}
+		if !slices.Equal(partition.Number(labels), one.Labels) {
+			t.Errorf("seed %d: the clusters differ", seed)
+		}
+	}
+}
+
 // TestViewOrder names the views in another order: sums over the views are then
 // rounded otherwise, which moves no sample of this data.
 func TestViewOrder(t *testing.T) {

@@ -138,7 +138,11 @@ func (p *plan) order() error {
 
 // selection returns the settings of the search for K and the resolution.
 func (p *plan) selection() selection.Settings {
-	return selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, MaxNeighbours: p.most, Clusters: p.Clusters, Partition: p.Partition}
+	s := selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, MaxNeighbours: p.most, Clusters: p.Clusters, Partition: p.Partition}
+	if p.most > 0 {
+		s.Orders = 1 // the best score of many hardly hangs on the orders
+	}
+	return s
 }
 
 // Footprint returns how many bytes Fit holds at its peak, at most, when it clusters so

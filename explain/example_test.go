@@ -71,8 +71,8 @@ func ExampleExplainer_Suggest() {
 		fmt.Printf("do samples %s and %s belong together? the answer may move %d\n", q.A.ID, q.B.ID, q.Samples)
 	}
 	// Output:
-	// clusters 1 and 3 may be one: pull 0.46, links of 78.6 where chance gives 90.8
-	// clusters 3 and 4 may be one: pull 0.21, links of 25.0 where chance gives 95.6
+	// clusters 1 and 3 may be one: pull 0.46, links of 78.5 where chance gives 90.9
+	// clusters 3 and 4 may be one: pull 0.21, links of 25.0 where chance gives 95.7
 	// cluster 1 may be two, of 32 and 28 samples: pull 0.78
 	// cluster 0 may be two, of 34 and 27 samples: pull 0.80
 	// do samples 148 and 101 belong together? the answer may move 60
@@ -99,9 +99,9 @@ func ExampleQuestions() {
 	}
 	fmt.Println("clusters:", 1+slices.Max(q.Labels()))
 	// Output:
-	// samples 276 and 14, of clusters 0 and 3: different
-	// samples 296 and 177, of clusters 2 and 2: different
-	// clusters: 6
+	// samples 152 and 14, of clusters 0 and 3: different
+	// samples 14 and 89, of clusters 3 and 4: different
+	// clusters: 5
 }
 
 // Why do two samples share a cluster?
@@ -141,9 +141,9 @@ func ExampleExplainer_Sample() {
 		fmt.Printf("%s has %.0f%% of the say\n", v.Name, 100*v.Share)
 	}
 	// Output:
-	// in cluster 0 for the 15 links to it; cluster 3 is worth 4.49 less
-	// view1 has 53% of the say
-	// view2 has 47% of the say
+	// in cluster 0 for the 11 links to it; cluster 3 is worth 3.38 less
+	// view1 has 51% of the say
+	// view2 has 49% of the say
 }
 
 // example clusters 300 samples.

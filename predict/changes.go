@@ -13,9 +13,9 @@ type Changes struct {
 	Relinked int `json:"touched"`
 	// Moved is the number of old samples whose label has changed.
 	Moved int `json:"moved"`
-	// Chosen says that the number of neighbours and the resolution were chosen anew, and
-	// all clusters found anew with them.
-	Chosen bool `json:"chosen"`
+	// Better is a granularity that scores at least half as much again as that of the model,
+	// which an update keeps; nil where none does, or where none was looked for.
+	Better *Granularity `json:"better,omitempty"`
 	// Clusters is the number of clusters after the update, and Kept that of those which
 	// were there before.
 	Clusters int `json:"clusters"`

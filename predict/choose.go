@@ -11,15 +11,24 @@ const (
 	// grown is by what share the samples must have grown since the last choice of
 	// granularity for another choice.
 	grown = 0.1
-	// better is the least ratio of the best score to the present one for a change.
-	better = 1.1
+	// better is the least ratio of the best score to the present one that is no noise.
+	better = 1.5
 )
 
-// choose looks for a better number of neighbours and resolution, where Fit chose them and
-// there are many new samples. If the best of them are clearly better, the new model uses
-// them from now on, and choose returns the labels found with them; else it returns nil.
-// There can be no more neighbours than the model has.
-func (u *update) choose() ([]int, error) {
+// Granularity is one that an update did not take, but found better.
+type Granularity struct {
+	Neighbours int     `json:"neighbors"`
+	Resolution float64 `json:"resolution"`
+	// Clusters is the number of clusters, and Gain the ratio of its score to that of the
+	// present granularity.
+	Clusters int     `json:"clusters"`
+	Gain     float64 `json:"gain"`
+}
+
+// look returns a better number of neighbours and resolution, where Fit chose them, there are
+// many new samples and the best of those tried is clearly better; else nil. There can be no more
+// neighbours than the model has.
+func (u *update) look() (*Granularity, error) {
 	m, set, n := u.next, &u.next.Settings, u.next.Graph.Samples()
 	if set.Chosen == 0 || m.Neighbourhoods == nil || float64(n) < (1+grown)*float64(set.Chosen) {
 		return nil, nil
@@ -41,10 +50,8 @@ func (u *update) choose() ([]int, error) {
 			apart, present = d, c.Score
 		}
 	}
-	if math.IsInf(apart, 1) || best.Score <= better*present {
+	if math.IsInf(apart, 1) || present <= 0 || best.Score <= better*present {
 		return nil, nil
 	}
-	set.Neighbours, set.Resolution = best.Neighbours, best.Resolution
-	m.Neighbourhoods, m.Graph = m.Neighbourhoods.First(best.Neighbours), found.Graph
-	return found.Partition.Labels, nil
+	return &Granularity{best.Neighbours, best.Resolution, best.Clusters, best.Score / present}, nil
 }

@@ -236,9 +236,10 @@ func TestRealHandwritten(t *testing.T) {
 
 		next, changes := updated(t, m, take(views, fresh), 0)
 		nextARI := ari(slices.Concat(labelsOf(classes, known), labelsOf(classes, fresh)), next.Labels)
-		t.Logf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", seed, nextARI, wholeARI, ari(labelsOf(classes, known), m.Labels), changes)
-		if nextARI < wholeARI-2 {
-			t.Errorf("seed %d: ARI %.2f, of a fit of all %.2f", seed, nextARI, wholeARI)
+		before := ari(labelsOf(classes, known), m.Labels)
+		t.Logf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f; %+v", seed, nextARI, wholeARI, before, changes)
+		if nextARI < min(wholeARI, before)-2 { // an update keeps the granularity of its model
+			t.Errorf("seed %d: ARI %.2f, of a fit of all %.2f, of the nine tenths %.2f", seed, nextARI, wholeARI, before)
 		}
 	}
 	if loss > 2 {

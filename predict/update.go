@@ -38,9 +38,9 @@ const updateStream = 4
 // resolution is higher by the factor by which the sum of all links has grown, so that the
 // weights expected by chance stay the same.
 //
-// If Fit chose the number of neighbours and the resolution, and the samples have grown by
-// a tenth since, Update tries other values, with no more neighbours than m has. If some
-// score better by a tenth, it finds all clusters anew with them.
+// The number of neighbours and the resolution stay those of m. If Fit chose them, and the
+// samples have grown by a tenth since, Update tries others, with no more neighbours than m has,
+// and Changes.Better tells of one that scores clearly better.
 //
 // A cluster keeps its number if most of its samples that m has come from the cluster of
 // that number, and most of that cluster's samples are in it. Other clusters get numbers
@@ -336,28 +336,23 @@ func sumOf(g *graph.Graph) float64 {
 	return sum
 }
 
-// partition searches the partition on, or finds it anew, and says what has changed.
+// partition searches the partition on, and says what has changed.
 func (u *update) partition() (*Changes, error) {
 	n, m := u.old.Samples(), u.next
 	if before := sumOf(u.old.Graph); before > 0 && u.count > 0 {
 		m.Settings.Resolution *= sumOf(m.Graph) / before
 	}
-	labels, err := u.choose()
+	start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
+	random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
+	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, m.Settings.Partition, start, u.relinked, random, nil)
 	if err != nil {
 		return nil, err
 	}
-	chosen := labels != nil
-	if !chosen {
-		start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
-		random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, m.Settings.Partition, start, u.relinked, random, nil)
-		if err != nil {
-			return nil, err
-		}
-		labels = found.Labels
+	changes := &Changes{Added: u.count}
+	if changes.Better, err = u.look(); err != nil {
+		return nil, err
 	}
-	changes := &Changes{Added: u.count, Chosen: chosen}
-	m.Labels = changes.name(u.old.Labels, labels, u.old.Numbers())
+	m.Labels = changes.name(u.old.Labels, found.Labels, u.old.Numbers())
 	m.Retired = 0
 	if numbers := max(u.old.Numbers(), m.Numbers()); numbers > m.Clusters() {
 		m.Retired = numbers

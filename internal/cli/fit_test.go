@@ -44,7 +44,7 @@ func TestFitFunc(t *testing.T) {
 	if err := fitFunc(t.Context(), &out, io.Discard, o); err != nil {
 		t.Fatal(err)
 	}
-	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
+	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "levels.csv", "model.mvclust", "report.html", "run.json")
 	if read(t, dir, "out", "run.json") != out.String() {
 		t.Error("--json does not print run.json")
 	}
@@ -191,7 +191,7 @@ func TestPortableKernel(t *testing.T) {
 	labels := func(out string) (labels []string) {
 		t.Helper()
 		succeed(t, dir, "fit", "synth.npz", "--quiet", "--neighbors", "40", "-o", out)
-		wantNames(t, filepath.Join(dir, out), "labels.csv", "model.mvclust", "report.html", "run.json")
+		wantNames(t, filepath.Join(dir, out), "labels.csv", "levels.csv", "model.mvclust", "report.html", "run.json")
 		table, err := csv.NewReader(strings.NewReader(read(t, dir, out, "labels.csv"))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -343,7 +343,7 @@ func TestInterruptStages(t *testing.T) {
 		took := time.Since(told)
 		if err == nil && i >= len(stages)-2 {
 			// It was done before the signal came, and all is there.
-			wantNames(t, filepath.Join(dir, "new", "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
+			wantNames(t, filepath.Join(dir, "new", "out"), "labels.csv", "levels.csv", "model.mvclust", "report.html", "run.json")
 			if err := os.RemoveAll(filepath.Join(dir, "new")); err != nil {
 				t.Fatal(err)
 			}

@@ -120,8 +120,8 @@ func (r *updateReport) summary(folder string) string {
 	c := r.Changes
 	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", words.Count(c.Added, "sample"), words.Count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
 	fmt.Fprintf(&b, "%s (%d before): %d kept, %d created, %d merged, %d split off\n", words.Count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
-	if c.Chosen {
-		b.WriteString("the granularity was chosen anew, since many samples were added\n")
+	if x := c.Better; x != nil {
+		fmt.Fprintf(&b, "the granularity is kept; with %s at resolution %.3g, %s, it would score %.1f times as high: fit all samples anew to use that\n", words.Count(x.Neighbours, "neighbour"), x.Resolution, words.Count(x.Clusters, "cluster"), x.Gain)
 	}
 	var lines []string
 	for _, x := range c.Created {

@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
@@ -15,8 +16,9 @@ type Criterion struct {
 	Name string
 	// Meaning says in one line what it measures.
 	Meaning string
-	// Exponent is the power that it has in the score.
-	Exponent float64
+	// Exponents are the powers that it has in the score: where a plateau is clear, and where
+	// none is.
+	Exponents [2]float64
 	// Factor returns the factor, at least 0, of which the score has the power.
 	Factor func(c *Candidate) float64
 
@@ -26,53 +28,120 @@ type Criterion struct {
 	field   func(c *Candidate) *float64
 }
 
-// sternness is the exponent of the criteria of stability. Below 2, partitions are chosen
-// that are too fine to be found again; above 3, a few coarse ones that always are.
-// docs/auto.md has the figures.
-const sternness = 2.5
+// The rows of Criterion.Exponents.
+const (
+	whereClear = iota
+	whereUnclear
+)
 
-// Criteria lists the factors of the score. Those of the same exponent stand together, since
-// they are multiplied before the power is taken.
+// Criteria lists the factors of the score. The exponents balance them: with less weight on
+// stability, partitions are chosen that are too fine to be found again; with more, a few coarse
+// ones that always are. docs/auto.md has the figures.
 func Criteria() []Criterion {
 	return []Criterion{
 		{
 			Name: "plateau", Meaning: "adjusted Rand index with the partition of a neighbouring resolution",
-			Exponent: sternness, Factor: func(c *Candidate) float64 { return max(0, c.Plateau) },
+			Exponents: [2]float64{2.5, 0}, Factor: func(c *Candidate) float64 { return max(0, c.Plateau) },
 			measure: (*judge).plateau, field: func(c *Candidate) *float64 { return &c.Plateau },
 		},
 		{
 			Name: "agreement", Meaning: "adjusted Rand index with the most similar partitions of the next numbers of neighbours",
-			Exponent: sternness, Factor: func(c *Candidate) float64 { return max(0, c.Agreement) },
+			Exponents: [2]float64{4, 4}, Factor: func(c *Candidate) float64 { return max(0, c.Agreement) },
 			measure: (*judge).agreement, field: func(c *Candidate) *float64 { return &c.Agreement },
 		},
 		{
-			Name: "strain", Meaning: "share of the constraints that the partition contradicts, beyond chance",
-			Exponent: sternness, Factor: func(c *Candidate) float64 { return 1 - c.Strain },
-			field: func(c *Candidate) *float64 { return &c.Strain },
+			Name: "reproducibility", Meaning: "adjusted Rand index between partitions of two orders of moves",
+			Exponents: [2]float64{0, 4}, Factor: func(c *Candidate) float64 { return max(0, c.Reproducibility) },
+			measure: (*judge).reproducibility, field: func(c *Candidate) *float64 { return &c.Reproducibility },
+		},
+		{
+			Name: "evenness", Meaning: "number of clusters of equal size with the entropy of the sizes, as a share of the clusters",
+			Exponents: [2]float64{2, 1}, Factor: func(c *Candidate) float64 { return c.Evenness },
+			measure: (*judge).evenness, field: func(c *Candidate) *float64 { return &c.Evenness },
 		},
 		{
 			Name: "compression", Meaning: "share by which the clusters shorten the description of a random walk",
-			Exponent: 1, Factor: func(c *Candidate) float64 { return max(0, c.Compression) },
+			Exponents: [2]float64{1, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Compression) },
 			measure: (*judge).compression, field: func(c *Candidate) *float64 { return &c.Compression },
+		},
+		{
+			Name: "modularity", Meaning: "share of the steps of the walk that stay in a cluster, beyond chance",
+			Exponents: [2]float64{0, 2}, Factor: func(c *Candidate) float64 { return max(0, c.Modularity) },
+			measure: (*judge).modularity, field: func(c *Candidate) *float64 { return &c.Modularity },
+		},
+		{
+			Name: "strain", Meaning: "share of the constraints that the partition contradicts, beyond chance",
+			Exponents: [2]float64{2.5, 2.5}, Factor: func(c *Candidate) float64 { return 1 - c.Strain },
+			field: func(c *Candidate) *float64 { return &c.Strain },
 		},
 	}
 }
 
-// score returns the product of the criteria's powers. One cluster, or hardly any two samples
-// together, is no answer.
-func (c *Candidate) score(criteria []Criterion) float64 {
-	if n := len(c.labels); c.Clusters < 2 || c.Clusters > n/2 {
+// score returns the product of the criteria's powers. One cluster, or more than most, is no
+// answer.
+func (c *Candidate) score(criteria []Criterion, row, most int) float64 {
+	if c.Clusters < 2 || c.Clusters > most {
 		return 0
 	}
-	score, product := 1.0, 1.0
-	for i, x := range criteria {
-		product *= x.Factor(c)
-		if i+1 == len(criteria) || criteria[i+1].Exponent != x.Exponent {
-			score *= math.Pow(product, x.Exponent)
-			product = 1
-		}
+	score := 1.0
+	for _, x := range criteria {
+		score *= math.Pow(x.Factor(c), x.Exponents[row])
 	}
 	return score
+}
+
+const (
+	// stable is the product of plateau and agreement from which on a plateau is clear.
+	stable = 0.85
+	// even is the evenness that its partition must have: one cluster and crumbs are stable
+	// anywhere.
+	even = 0.5
+)
+
+// choose sets the scores, and returns the place of the best candidate and whether its plateau
+// is clear. If it is not, the scores are those for this case. Of several numbers of neighbours
+// that are best, it is the smallest, and of a run of resolutions that are as good, the middle:
+// samples that come later may shift the plateau.
+func choose(candidates []Candidate, most int) (best int, isClear bool) {
+	criteria := Criteria()
+	for _, row := range []int{whereClear, whereUnclear} {
+		best = 0
+		for c := range candidates {
+			candidates[c].Score = candidates[c].score(criteria, row, most)
+			if candidates[c].better(&candidates[best]) {
+				best = c
+			}
+		}
+		if top := candidates[best].Score * (1 - rounding); top > 0 {
+			best = slices.IndexFunc(candidates, func(c Candidate) bool { return c.Score >= top })
+		}
+		if x := &candidates[best]; row == whereClear && x.Plateau*x.Agreement >= stable && x.Evenness >= even {
+			return middle(candidates, best), true
+		}
+	}
+	return middle(candidates, best), false
+}
+
+// rounding is the share of a score by which those of the same partition may differ.
+const rounding = 1e-9
+
+// level is the share of a score by which those of a plateau may differ.
+const level = 0.02
+
+// middle returns the middle of the run of resolutions around best whose scores are that of best.
+func middle(candidates []Candidate, best int) int {
+	last, least := best, candidates[best].Score*(1-level)
+	if least <= 0 {
+		return best
+	}
+	for last+1 < len(candidates) && candidates[last+1].Neighbours == candidates[best].Neighbours && candidates[last+1].Score >= least {
+		last++
+	}
+	first := best
+	for first > 0 && candidates[first-1].Neighbours == candidates[best].Neighbours && candidates[first-1].Score >= least {
+		first--
+	}
+	return (first + last) / 2
 }
 
 // judge measures candidates. One goroutine uses it at a time.
@@ -86,9 +155,9 @@ type judge struct {
 	table      tabulation
 }
 
-// setScores sets the criteria and the scores of the candidates, which are in rows of the same
-// number of neighbours.
-func setScores(ctx context.Context, walk *graph.Graph, candidates []Candidate, width, threads int) error {
+// setCriteria sets the criteria of the candidates, which are in rows of the same number of
+// neighbours, and leaves of their partitions the one that stands for all.
+func setCriteria(ctx context.Context, walk *graph.Graph, candidates []Candidate, width, threads int) error {
 	n := walk.Samples()
 	degree := make([]float64, n)
 	for i := range degree {
@@ -98,7 +167,7 @@ func setScores(ctx context.Context, walk *graph.Graph, candidates []Candidate, w
 	single := codeLength(walk, degree, make([]int32, n), 1)
 	criteria := Criteria()
 	judges := make([]*judge, parallel.Threads(threads))
-	return parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
+	err := parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
 		if judges[worker] == nil {
 			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: walk, degree: degree, single: single}
 		}
@@ -108,8 +177,50 @@ func setScores(ctx context.Context, walk *graph.Graph, candidates []Candidate, w
 				*x.field(c) = x.measure(judges[worker], at)
 			}
 		}
-		c.Score = c.score(criteria)
 	})
+	for c := range candidates {
+		candidates[c].orders = nil
+	}
+	return err
+}
+
+// reproducibility returns the mean adjusted Rand index between two orders, or 1 where there is a
+// single one. It takes, for Clusters and labels, the partition of the largest mean with the
+// others; of equals the first.
+func (j *judge) reproducibility(at int) float64 {
+	c := &j.candidates[at]
+	n := len(c.orders)
+	sums, all := make([]float64, n), 0.0
+	for a := range n {
+		for b := 0; b < a && j.ctx.Err() == nil; b++ {
+			r := j.table.rand(&c.orders[a], &c.orders[b])
+			sums[a] += r
+			sums[b] += r
+			all += 2 * r
+		}
+	}
+	best := 0
+	for o, sum := range sums {
+		if sum > sums[best] {
+			best = o
+		}
+	}
+	c.labels, c.Clusters = c.orders[best].labels, c.orders[best].clusters
+	if n == 1 {
+		return 1
+	}
+	return all / float64(n*(n-1))
+}
+
+// mean returns the mean of a measure over the orders of candidate at.
+func (j *judge) mean(at int, measure func(o int) float64) float64 {
+	sum, n := 0.0, len(j.candidates[at].orders)
+	for o := range n {
+		if j.ctx.Err() == nil {
+			sum += measure(o)
+		}
+	}
+	return sum / float64(n)
 }
 
 // plateau returns the larger adjusted Rand index with the candidates of the next resolutions,
@@ -118,13 +229,16 @@ func (j *judge) plateau(at int) float64 {
 	if j.width == 1 {
 		return 1
 	}
-	row, column, largest := at/j.width, at%j.width, -1.0
-	for _, to := range []int{column - 1, column + 1} {
-		if to >= 0 && to < j.width {
-			largest = max(largest, j.table.rand(&j.candidates[at], &j.candidates[row*j.width+to]))
+	column := at % j.width
+	return j.mean(at, func(o int) float64 {
+		largest := -1.0
+		for _, step := range []int{-1, 1} {
+			if to := column + step; to >= 0 && to < j.width {
+				largest = max(largest, j.rand(at, at+step, o))
+			}
 		}
-	}
-	return largest
+		return largest
+	})
 }
 
 // agreement returns the mean, over the next numbers of neighbours, of the largest adjusted
@@ -134,19 +248,43 @@ func (j *judge) agreement(at int) float64 {
 	if rows == 1 {
 		return 1
 	}
-	sum, sides := 0.0, 0
-	for _, to := range []int{row - 1, row + 1} {
-		if to < 0 || to >= rows {
-			continue
+	return j.mean(at, func(o int) float64 {
+		sum, sides := 0.0, 0
+		for _, to := range []int{row - 1, row + 1} {
+			if to < 0 || to >= rows {
+				continue
+			}
+			largest := -1.0
+			for other := to * j.width; other < (to+1)*j.width && j.ctx.Err() == nil; other++ {
+				largest = max(largest, j.rand(at, other, o))
+			}
+			sum += largest
+			sides++
 		}
-		largest := -1.0
-		for other := to * j.width; other < (to+1)*j.width && j.ctx.Err() == nil; other++ {
-			largest = max(largest, j.table.rand(&j.candidates[at], &j.candidates[other]))
+		return sum / float64(sides)
+	})
+}
+
+// rand returns the adjusted Rand index of the partitions of two candidates in one order.
+func (j *judge) rand(a, b, order int) float64 {
+	return j.table.rand(&j.candidates[a].orders[order], &j.candidates[b].orders[order])
+}
+
+// evenness returns exp(H) / clusters, with H the entropy of the sizes.
+func (j *judge) evenness(at int) float64 {
+	return j.mean(at, func(o int) float64 {
+		p := &j.candidates[at].orders[o]
+		sizes, entropy := make([]int, p.clusters), 0.0
+		for _, l := range p.labels {
+			sizes[l]++
 		}
-		sum += largest
-		sides++
-	}
-	return sum / float64(sides)
+		for _, size := range sizes {
+			if q := float64(size) / float64(len(p.labels)); q > 0 {
+				entropy -= q * math.Log(q)
+			}
+		}
+		return math.Exp(entropy) / float64(max(1, p.clusters))
+	})
 }
 
 // compression returns 1 - L / L(1), with L the code length, and L(1) that of one cluster.
@@ -154,8 +292,40 @@ func (j *judge) compression(at int) float64 {
 	if j.single <= 0 {
 		return 0
 	}
-	c := &j.candidates[at]
-	return 1 - codeLength(j.walk, j.degree, c.labels, c.Clusters)/j.single
+	return j.mean(at, func(o int) float64 {
+		p := &j.candidates[at].orders[o]
+		return 1 - codeLength(j.walk, j.degree, p.labels, p.clusters)/j.single
+	})
+}
+
+// modularity returns the share of the steps of the walk that stay in a cluster, less that by
+// chance.
+func (j *judge) modularity(at int) float64 {
+	all := 0.0
+	for _, d := range j.degree {
+		all += d
+	}
+	if all == 0 {
+		return 0
+	}
+	return j.mean(at, func(o int) float64 {
+		p := &j.candidates[at].orders[o]
+		visits, inside := make([]float64, p.clusters), 0.0
+		for i, l := range p.labels {
+			visits[l] += j.degree[i]
+			index, _ := j.walk.Of(i)
+			for _, to := range index {
+				if p.labels[to] == l {
+					inside++
+				}
+			}
+		}
+		chance := 0.0
+		for _, v := range visits {
+			chance += v / all * v / all
+		}
+		return inside/all - chance
+	})
 }
 
 // codeLength is the map equation: the bits that a step of a random walk over the graph
@@ -208,22 +378,22 @@ type tabulation struct {
 	touched []int32
 }
 
-// rand returns the adjusted Rand index of two candidates' partitions, over evenly spaced
+// rand returns the adjusted Rand index of two partitions, over evenly spaced
 // samples where there are many; 1 where both are trivial in the same way. It is asked for
 // thousands of times, so it keeps one table and leaves out score.Compare's other measures.
-func (t *tabulation) rand(a, b *Candidate) float64 {
+func (t *tabulation) rand(a, b *order) float64 {
 	n := len(a.labels)
 	m := min(n, compared)
 	at := func(s int) int { return sparse.Spaced(s, m, n) }
-	t.start = resized(t.start, a.Clusters+1)
-	t.sizes, t.common = resized(t.sizes, b.Clusters), resized(t.common, b.Clusters)
+	t.start = resized(t.start, a.clusters+1)
+	t.sizes, t.common = resized(t.sizes, b.clusters), resized(t.common, b.clusters)
 	t.member = resized(t.member, m)
 	for s := range m {
 		t.start[a.labels[at(s)]+1]++
 		t.sizes[b.labels[at(s)]]++
 	}
 	var both, first, second int64
-	for c := range a.Clusters {
+	for c := range a.clusters {
 		size := int64(t.start[c+1])
 		first += size * (size - 1) / 2
 		t.start[c+1] += t.start[c]
@@ -237,7 +407,7 @@ func (t *tabulation) rand(a, b *Candidate) float64 {
 		t.start[c]++
 	}
 	from := int32(0)
-	for c := range a.Clusters {
+	for c := range a.clusters {
 		for _, l := range t.member[from:t.start[c]] {
 			if t.common[l] == 0 {
 				t.touched = append(t.touched, l)

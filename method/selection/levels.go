@@ -34,7 +34,7 @@ const (
 	// apart is the least ratio between the numbers of clusters of two levels.
 	apart = 1.7
 	// supported is the least score of a level, as a share of the best.
-	supported = 0.05
+	supported = 0.02
 	// small is the number of samples from which on a cluster counts towards the distance
 	// between levels.
 	small = 3
@@ -105,7 +105,7 @@ func (s *searcher) refine(ctx context.Context, near *refine.Neighbourhoods, c *C
 	if err != nil {
 		return nil, err
 	}
-	return series.Refine(ctx, c.Resolution, c.labels, s.random(c.Neighbours, -c.Resolution))
+	return series.Refine(ctx, c.Resolution, c.labels, s.random(c.Neighbours, -c.Resolution, 0))
 }
 
 func newLevel(c *Candidate, found *partition.Result) Level {

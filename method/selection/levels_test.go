@@ -26,7 +26,7 @@ func TestLadder(t *testing.T) {
 		taken           bool
 	}{
 		{10, 0, 1, true}, {12, 0, 0.95, false}, {12, 40, 0.93, false}, {3, 0, 0.5, true}, {5, 0, 0.9, true}, {18, 0, 0.8, true},
-		{17, 0, 0.85, true}, {40, 0, 0.04, false}, {2, 0, 0, false},
+		{17, 0, 0.85, true}, {40, 0, 0.015, false}, {2, 0, 0, false},
 	}
 	scores[5].taken = false // 17 comes first
 	var candidates []Candidate

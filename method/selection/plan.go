@@ -10,7 +10,7 @@ func (s Settings) Footprint(samples int, edges int64, threads int) int64 {
 	}
 	p, n := s.plan(samples), int64(samples)
 	largest := int64(p.neighbours[len(p.neighbours)-1])
-	bytes := 8*n*(max(largest, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)) // lists, labels
+	bytes := 8*n*(max(largest, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)*p.orders) // lists, labels
 	bytes += 8 * n * MostLevels
 	rows := min(parallel.Threads(threads), len(p.neighbours))
 	for _, k := range p.neighbours[len(p.neighbours)-rows:] {
@@ -28,7 +28,7 @@ func (s Settings) Cost(samples int) float64 {
 	}
 	p, n, cost := s.plan(samples), float64(samples), 0.0
 	for _, k := range p.neighbours {
-		cost += 10*n*float64(k*k) + 50*n*float64(k)*float64(len(p.resolutions))
+		cost += 10*n*float64(k*k) + 50*n*float64(k)*float64(len(p.resolutions)*p.orders)
 	}
 	return cost
 }

@@ -1,7 +1,8 @@
 // Package selection chooses the number of neighbours and the resolution. It refines (Eq.
-// pb_optknn) and partitions the graph with many of both, and takes the partition with the
-// highest score, a product of powers of the Criteria: how well it is found again with other
-// numbers, and how much it shortens the description of a random walk over the samples.
+// pb_optknn) and partitions the graph with many of both, each in several orders of moves, and
+// takes the granularity with the highest score, a product of powers of the Criteria: how well its
+// partitions are found again with other numbers, how even their clusters are, and how much they
+// shorten the description of a random walk over the samples.
 //
 // It follows the method and may change in any minor version.
 package selection
@@ -27,6 +28,9 @@ type Settings struct {
 	Neighbours int
 	// Resolution is the only resolution to try; 0 stands for all.
 	Resolution float64
+	// Orders is in how many orders of moves every granularity is partitioned; 0 stands for 5,
+	// or for fewer from 5000 samples on.
+	Orders int
 	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for
 	// DefaultMaxNeighbours.
 	MaxNeighbours int
@@ -49,6 +53,9 @@ func (s *Settings) Resolve() error {
 	if s.Neighbours < 0 {
 		return option.Errorf("Neighbours", "%d neighbours are too few; give at least 1", s.Neighbours)
 	}
+	if s.Orders < 0 {
+		return option.Errorf("Orders", "%d orders are too few; give at least 1, or 0 for the default", s.Orders)
+	}
 	if s.Partition.Levels == 0 {
 		s.Partition.Levels = Levels
 	}
@@ -62,20 +69,31 @@ func (s *Settings) Resolve() error {
 	return option.Within("Partition", s.Partition.Resolve())
 }
 
-// Candidate is a partition that was tried.
+// Candidate is a granularity that was tried: the partitions of one refined graph at one
+// resolution, each found in another order of moves. Plateau, Agreement, Evenness, Compression,
+// Modularity and Strain are means over these partitions.
 type Candidate struct {
 	// Neighbours is the number of neighbours of the refinement, k.
 	Neighbours int `json:"neighbors"`
 	// Resolution is that of the partition.
 	Resolution float64 `json:"resolution"`
-	// Clusters is the number of clusters found.
+	// Clusters is the number of clusters of the partition that is most similar to those of the
+	// other orders, which stands for all.
 	Clusters int `json:"clusters"`
+	// Reproducibility is the mean adjusted Rand index between partitions of two orders; 1 where
+	// there is a single one.
+	Reproducibility float64 `json:"reproducibility"`
 	// Plateau is the adjusted Rand index with the partition of the next higher or the
 	// next lower resolution, whichever is nearer: a plateau has ends.
 	Plateau float64 `json:"plateau"`
 	// Agreement is the mean, over the next larger and the next smaller number of
 	// neighbours, of the largest adjusted Rand index with a partition found there.
 	Agreement float64 `json:"agreement"`
+	// Evenness is the number of clusters of equal size that would have the entropy of the
+	// clusters' sizes, as a share of the number of clusters: exp(-Σ q log q) / clusters, with q
+	// the share of the samples that a cluster has. It is 1 where all are of one size, and small
+	// where one has nearly all samples and the others are crumbs.
+	Evenness float64 `json:"evenness"`
 	// Compression is the share by which the clusters shorten the description of a
 	// random walk between nearest neighbours: 1 less the map equation over its value for
 	// a single cluster. It is below 0 where the clusters cut more than they join.
@@ -84,11 +102,24 @@ type Candidate struct {
 	// not be in one cluster and would be if the clusters were merged without constraints, and
 	// e as many as there would be by chance, j / (j + e + 1). It is 0 without constraints.
 	Strain float64 `json:"strain,omitempty"`
-	// Score is the product of the Criteria, (Plateau x Agreement x (1 - Strain))^2.5 x
-	// Compression. It is 0 for a single cluster, and for more than half as many as samples.
+	// Modularity is the share of the steps of that walk that stay in a cluster, less the share
+	// that would by chance.
+	Modularity float64 `json:"modularity"`
+	// Score is the product of powers of the Criteria: (Plateau x (1 - Strain))^2.5 x Agreement^4
+	// x Evenness^2 x Compression where the best plateau by this score is clear, and (Agreement
+	// x Reproducibility)^4 x Modularity^2 x Evenness x Compression x (1 - Strain)^2.5 where it
+	// is not. It is 0 for a single cluster, and for more than half as many as samples unless
+	// classes are tiny.
 	Score float64 `json:"score"`
 
-	labels []int32
+	labels []int32 // of the partition that stands for all
+	orders []order // until the criteria are measured
+}
+
+// order is a partition that was found in one order of moves.
+type order struct {
+	labels   []int32
+	clusters int
 }
 
 // Result is what the search found.
@@ -96,8 +127,10 @@ type Result struct {
 	// Candidates holds all partitions that were tried, by rising number of neighbours
 	// and then resolution.
 	Candidates []Candidate
-	// Best is the place of the chosen one among them.
-	Best int
+	// Best is the place of the chosen one among them, and Clear says that its plateau is clear:
+	// Plateau x Agreement is at least 0.85, and Evenness at least 0.5.
+	Best  int
+	Clear bool
 	// Graph holds the refined probabilities that it was found on.
 	Graph *graph.Graph
 	// Neighbourhoods holds the most probable neighbours in g, those that Graph was made of
@@ -130,11 +163,13 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 		return nil, err
 	}
 	s := searcher{set, constraints, seed, set.plan(g.Samples())}
-	plan := s.plan
-	near, err := refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads)
+	near, err := refine.Nearest(ctx, g, max(slices.Max(s.plan.neighbours), walked), threads)
 	if err != nil {
 		return nil, err
 	}
+	mates := classmates(near)
+	s.plan.narrow(set, mates)
+	plan := s.plan
 	r := &Result{Neighbourhoods: near, Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
 	tick := parallel.Counter(progress)
 	width := len(plan.resolutions)
@@ -146,18 +181,18 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, err
 	}
-	walk, err := near.Graph(ctx, walked, threads)
+	walk, err := near.Graph(ctx, max(2, mates), threads)
 	if err != nil {
 		return nil, err
 	}
-	if err := setScores(ctx, walk, r.Candidates, width, threads); err != nil {
+	most := g.Samples() / 2
+	if mates <= tiny {
+		most = g.Samples() - 1
+	}
+	if err := setCriteria(ctx, walk, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
-	for c := range r.Candidates {
-		if r.Candidates[c].better(&r.Candidates[r.Best]) {
-			r.Best = c
-		}
-	}
+	r.Best, r.Clear = choose(r.Candidates, most)
 	r.Best = s.wanted(r.Candidates, r.Best)
 	levels, err := s.levels(ctx, near, r.Candidates, ladder(r.Candidates, r.Best), threads)
 	if err != nil {
@@ -171,7 +206,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err != nil {
 		return nil, err
 	}
-	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, s.random(best.Neighbours, -best.Resolution))
+	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, s.random(best.Neighbours, -best.Resolution, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +222,6 @@ type searcher struct {
 	plan        plan
 }
 
-// walked is the number of neighbours of a sample that the random walk may go to.
-const walked = 10
-
 // row finds the partitions with one number of neighbours.
 func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int, row []Candidate, tick func(int)) error {
 	k := s.plan.neighbours[at]
@@ -201,11 +233,21 @@ func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int,
 	if err != nil {
 		return err
 	}
-	random := func(resolution float64) *rand.Rand { return s.random(k, resolution) }
-	return series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
-		row[c] = Candidate{Neighbours: k, Resolution: s.plan.resolutions[c], Clusters: clusters, Strain: strain, labels: labels}
-		tick(1)
-	})
+	for c := range row {
+		row[c] = Candidate{Neighbours: k, Resolution: s.plan.resolutions[c]}
+	}
+	for o := range s.plan.orders {
+		random := func(resolution float64) *rand.Rand { return s.random(k, resolution, uint64(o)) }
+		err := series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
+			row[c].orders = append(row[c].orders, order{labels, clusters})
+			row[c].Strain += strain / float64(s.plan.orders)
+			tick(1)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refined returns the graph that is partitioned, to which the constraints are propagated.
@@ -224,8 +266,8 @@ func (s *searcher) series(ctx context.Context, refined *graph.Graph) (*partition
 
 // random returns the source for one partition. It depends on nothing else, so that a partition
 // can be found again without the others.
-func (s *searcher) random(k int, resolution float64) *rand.Rand {
-	return rand.New(rand.NewPCG(s.seed^uint64(k)<<32, math.Float64bits(resolution)))
+func (s *searcher) random(k int, resolution float64, order uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.seed^uint64(k)<<32^order<<48, math.Float64bits(resolution)))
 }
 
 // plan is what is tried.
@@ -233,6 +275,7 @@ type plan struct {
 	neighbours  []int
 	resolutions []float64
 	finest      float64 // resolution of the clusters that all partitions are made of
+	orders      int     // partitions of every number of neighbours and resolution
 }
 
 // plan returns numbers of neighbours from 5 to a third of the samples, each the last times the
@@ -258,8 +301,28 @@ func (s Settings) plan(samples int) plan {
 	if r := s.Resolution; r > 0 {
 		p.resolutions, p.finest = []float64{r}, max(r, p.finest)
 	}
+	if p.orders = s.Orders; p.orders == 0 {
+		p.orders = max(1, min(mostOrders, manySamples/max(1, samples)))
+	}
 	return p
 }
+
+// narrow leaves, where classes are tiny, the number of classmates alone: with more neighbours
+// than these, classes run together.
+func (p *plan) narrow(set Settings, mates int) {
+	if set.Neighbours == 0 && mates <= tiny {
+		p.neighbours = []int{mates}
+	}
+}
+
+const (
+	// mostOrders is in how many orders of moves every granularity is partitioned. Of two that
+	// nearly tie, one order would choose by luck.
+	mostOrders = 5
+	// manySamples bounds the samples times the orders: with many samples, a single order says
+	// nearly as much.
+	manySamples = 25_000
+)
 
 const (
 	fewest   = 5
@@ -272,7 +335,7 @@ func (s Settings) Steps(samples int) int {
 		return 0
 	}
 	p := s.plan(samples)
-	return len(p.neighbours) * len(p.resolutions)
+	return len(p.neighbours) * len(p.resolutions) * p.orders
 }
 
 // better reports whether c is to be chosen rather than d. Where no partition has a score,

@@ -30,8 +30,8 @@ func search(t testing.TB, g *graph.Graph, set Settings, seed uint64, threads int
 }
 
 // drawLabels puts n samples into clusters, some of which may stay empty.
-func drawLabels(r *rand.Rand, n, clusters int) ([]int, *Candidate) {
-	labels, c := make([]int, n), &Candidate{Clusters: clusters, labels: make([]int32, n)}
+func drawLabels(r *rand.Rand, n, clusters int) ([]int, *order) {
+	labels, c := make([]int, n), &order{clusters: clusters, labels: make([]int32, n)}
 	for i := range labels {
 		labels[i] = r.IntN(1 + r.IntN(clusters))
 		c.labels[i] = int32(labels[i])
@@ -62,13 +62,13 @@ func TestRand(t *testing.T) {
 		}
 	}
 	for _, n := range []int{1, 2, 5} {
-		one, each := &Candidate{Clusters: 1, labels: make([]int32, n)}, &Candidate{Clusters: n, labels: make([]int32, n)}
+		one, each := &order{clusters: 1, labels: make([]int32, n)}, &order{clusters: n, labels: make([]int32, n)}
 		for i := range each.labels {
 			each.labels[i] = int32(i)
 		}
-		for _, c := range []*Candidate{one, each} {
+		for _, c := range []*order{one, each} {
 			if got := table.rand(c, c); got != 1 {
-				t.Errorf("%d samples in %d clusters agree by %v with themselves", n, c.Clusters, got)
+				t.Errorf("%d samples in %d clusters agree by %v with themselves", n, c.clusters, got)
 			}
 		}
 		if got := table.rand(one, each); n > 1 && got != 0 {
@@ -83,7 +83,7 @@ func TestRandMany(t *testing.T) {
 	const n = 3*compared + 7
 	x, a := drawLabels(r, n, 10)
 	y := slices.Clone(x)
-	b := &Candidate{Clusters: 11, labels: slices.Clone(a.labels)}
+	b := &order{clusters: 11, labels: slices.Clone(a.labels)}
 	for i := range y {
 		if r.IntN(3) == 0 {
 			y[i] = 10
@@ -164,9 +164,9 @@ func TestCodeLength(t *testing.T) {
 			degree[i] = float64(len(index))
 		}
 		_, c := drawLabels(r, n, 1+r.IntN(n))
-		got, want := codeLength(g, degree, c.labels, c.Clusters), plainCode(g, c.labels, c.Clusters)
+		got, want := codeLength(g, degree, c.labels, c.clusters), plainCode(g, c.labels, c.clusters)
 		if math.Abs(got-want) > 1e-9 {
-			t.Fatalf("%d samples in %d clusters: %v bits, want %v", n, c.Clusters, got, want)
+			t.Fatalf("%d samples in %d clusters: %v bits, want %v", n, c.clusters, got, want)
 		}
 	}
 	empty := &graph.Graph{Offsets: make([]int, 6)}
@@ -209,7 +209,7 @@ func TestPlan(t *testing.T) {
 		if len(p.resolutions) != c.resolutions || !slices.IsSorted(p.resolutions) || last > c.finest || last*math.Pow(10, 0.2) < c.finest {
 			t.Errorf("%+v, %d samples: the %d resolutions are %v", c.set, c.samples, len(p.resolutions), p.resolutions)
 		}
-		if got := c.set.Steps(c.samples); got != len(p.neighbours)*len(p.resolutions) {
+		if got := c.set.Steps(c.samples); got != len(p.neighbours)*len(p.resolutions)*p.orders {
 			t.Errorf("%+v, %d samples: %d steps", c.set, c.samples, got)
 		}
 		if c.set.Footprint(c.samples, 1e9, 2) <= 0 || c.set.Cost(c.samples) <= 0 || c.set.Footprint(c.samples+40, 1e9, 2) <= c.set.Footprint(c.samples, 1e9, 2) {
@@ -222,6 +222,7 @@ func TestSettings(t *testing.T) {
 	for want, set := range map[string]Settings{
 		"Neighbours":       {Neighbours: -1},
 		"MaxNeighbours":    {MaxNeighbours: -1},
+		"Orders":           {Orders: -1},
 		"Resolution":       {Resolution: -1},
 		"Partition.Levels": {Partition: partition.Settings{Levels: -1}},
 	} {
@@ -253,13 +254,20 @@ func TestSearch(t *testing.T) {
 	if !reflect.DeepEqual(*g, before) {
 		t.Error("the graph has changed")
 	}
-	if len(got.Candidates) != set.Steps(300) || reports.Load() == 0 {
+	if len(got.Candidates)*mostOrders != set.Steps(300) || reports.Load() == 0 {
 		t.Errorf("%d candidates of %d steps, %d reports", len(got.Candidates), set.Steps(300), reports.Load())
 	}
 	if err := set.Resolve(); err != nil {
 		t.Fatal(err)
 	}
 	p := set.plan(300)
+	tried := orders(t, g, set, seed)
+	mean := func(of func(o int) float64) (sum float64) {
+		for o := range p.orders {
+			sum += of(o) / float64(p.orders)
+		}
+		return sum
+	}
 	var table tabulation
 	best := &got.Candidates[got.Best]
 	for at := range got.Candidates {
@@ -276,27 +284,40 @@ func TestSearch(t *testing.T) {
 				t.Errorf("alone, %+v gives other clusters", c)
 			}
 		}
-		plateau := -1.0
-		for _, to := range []int{column - 1, column + 1} {
-			if to >= 0 && to < len(p.resolutions) {
-				plateau = max(plateau, table.rand(c, &got.Candidates[row*len(p.resolutions)+to]))
-			}
-		}
-		agreement, sides := 0.0, 0.0
-		for _, to := range []int{row - 1, row + 1} {
-			if to >= 0 && to < len(p.neighbours) {
-				most := -1.0
-				for other := range p.resolutions {
-					most = max(most, table.rand(c, &got.Candidates[to*len(p.resolutions)+other]))
+		rand := func(a, b, o int) float64 { return table.rand(&tried[a].orders[o], &tried[b].orders[o]) }
+		plateau := mean(func(o int) float64 {
+			largest := -1.0
+			for _, to := range []int{column - 1, column + 1} {
+				if to >= 0 && to < len(p.resolutions) {
+					largest = max(largest, rand(at, row*len(p.resolutions)+to, o))
 				}
-				agreement += most
-				sides++
 			}
+			return largest
+		})
+		agreement := mean(func(o int) float64 {
+			sum, sides := 0.0, 0.0
+			for _, to := range []int{row - 1, row + 1} {
+				if to >= 0 && to < len(p.neighbours) {
+					most := -1.0
+					for other := range p.resolutions {
+						most = max(most, rand(at, to*len(p.resolutions)+other, o))
+					}
+					sum += most
+					sides++
+				}
+			}
+			return sum / sides
+		})
+		if math.Abs(c.Plateau-plateau) > 1e-12 || math.Abs(c.Agreement-agreement) > 1e-12 {
+			t.Errorf("%+v: plateau %v, agreement %v", c, plateau, agreement)
 		}
-		if math.Abs(c.Plateau-plateau) > 1e-12 || math.Abs(c.Agreement-agreement/sides) > 1e-12 {
-			t.Errorf("%+v: plateau %v, agreement %v", c, plateau, agreement/sides)
+		if same := func(o order) bool { return slices.Equal(o.labels, c.labels) }; !slices.ContainsFunc(tried[at].orders, same) {
+			t.Errorf("%+v stands for none of its orders", c)
 		}
-		want := math.Pow(max(0, c.Plateau)*max(0, c.Agreement), 2.5) * max(0, c.Compression) // all Criteria
+		want := math.Pow(max(0, c.Plateau), 2.5) * math.Pow(max(0, c.Agreement), 4) * math.Pow(c.Evenness, 2) * max(0, c.Compression)
+		if !got.Clear {
+			want = math.Pow(max(0, c.Agreement)*max(0, c.Reproducibility), 4) * math.Pow(max(0, c.Modularity), 2) * c.Evenness * max(0, c.Compression)
+		}
 		if c.Clusters == 1 || c.Clusters > 150 {
 			want = 0
 		}
@@ -312,6 +333,24 @@ func TestSearch(t *testing.T) {
 	if !slices.Equal(got.Partition.Labels, partition.Number(best.labels)) || !reflect.DeepEqual(got.Graph, refined) {
 		t.Error("the result is not the best candidate's")
 	}
+}
+
+// orders returns the candidates with their partitions in all orders.
+func orders(t *testing.T, g *graph.Graph, set Settings, seed uint64) []Candidate {
+	t.Helper()
+	s := searcher{set, nil, seed, set.plan(g.Samples())}
+	near, err := refine.Nearest(t.Context(), g, DefaultMaxNeighbours, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := len(s.plan.resolutions)
+	all := make([]Candidate, len(s.plan.neighbours)*width)
+	for at := range s.plan.neighbours {
+		if err := s.row(t.Context(), near, at, all[at*width:][:width], func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
 }
 
 // TestSearchFindsClasses plants classes of several sizes.
@@ -349,14 +388,14 @@ func TestSearchFew(t *testing.T) {
 		for _, g := range []*graph.Graph{{Offsets: make([]int, n+1)}, rings(n, max(1, n/2), 2, 4), rings(n, max(1, n), 3, 5)} {
 			t.Run(fmt.Sprint(n, " ", g.Edges()), func(t *testing.T) {
 				got := search(t, g, Settings{}, 0, 2)
-				if len(got.Partition.Labels) != n || got.Graph.Samples() != n || len(got.Candidates) != (Settings{}).Steps(n) {
+				if len(got.Partition.Labels) != n || got.Graph.Samples() != n || len(got.Candidates)*mostOrders != (Settings{}).Steps(n) {
 					t.Fatalf("%+v", got)
 				}
 				if !slices.Equal(got.Partition.Labels, partition.Number(got.Partition.Labels)) {
 					t.Errorf("the labels are %v", got.Partition.Labels)
 				}
 				for _, c := range got.Candidates {
-					for _, x := range []float64{c.Plateau, c.Agreement, c.Compression, c.Score} {
+					for _, x := range []float64{c.Plateau, c.Agreement, c.Reproducibility, c.Evenness, c.Compression, c.Modularity, c.Score} {
 						if math.IsNaN(x) || math.IsInf(x, 0) {
 							t.Errorf("%+v", c)
 						}
@@ -388,14 +427,14 @@ func TestSearchCancelled(t *testing.T) {
 }
 
 // TestCriteria holds the names of the criteria to the keys of a candidate, and that each
-// raises or lowers the score alone.
+// raises or lowers the scores that it has a part in alone.
 func TestCriteria(t *testing.T) {
 	for _, x := range Criteria() {
-		c := Candidate{Clusters: 2, labels: make([]int32, 4)}
+		c := Candidate{Clusters: 2}
 		for _, other := range Criteria() {
 			*other.field(&c) = 0.5
 		}
-		before, factor := c.score(Criteria()), x.Factor(&c)
+		before, factor := [2]float64{c.score(Criteria(), 0, 2), c.score(Criteria(), 1, 2)}, x.Factor(&c)
 		*x.field(&c) = 0.25
 		encoded, err := json.Marshal(c)
 		if err != nil {
@@ -405,14 +444,103 @@ func TestCriteria(t *testing.T) {
 		if err := json.Unmarshal(encoded, &keys); err != nil || keys[x.Name] != 0.25 || x.Meaning == "" {
 			t.Errorf("%s is no key of %s, or %v", x.Name, encoded, err)
 		}
-		want := before * math.Pow(x.Factor(&c)/factor, x.Exponent)
-		if got := c.score(Criteria()); got == before || math.Abs(got-want) > 1e-12 {
-			t.Errorf("%s: the score is %v, was %v, want %v", x.Name, got, before, want)
+		for row, exponent := range x.Exponents {
+			want := before[row] * math.Pow(x.Factor(&c)/factor, exponent)
+			if got := c.score(Criteria(), row, 2); (got == before[row]) != (exponent == 0) || math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s: score %d is %v, was %v, want %v", x.Name, row, got, before[row], want)
+			}
 		}
 		for _, clusters := range []int{1, 3} {
-			if c.Clusters = clusters; c.score(Criteria()) != 0 {
-				t.Errorf("%d clusters of 4 samples have a score", clusters)
+			if c.Clusters = clusters; c.score(Criteria(), 0, 2) != 0 {
+				t.Errorf("%d clusters have a score", clusters)
 			}
+		}
+	}
+}
+
+// TestChoose takes the best score where the best plateau is clear and even, and goes by the
+// other score where it is not.
+func TestChoose(t *testing.T) {
+	plateau := Candidate{Clusters: 4, Reproducibility: 1, Plateau: 0.99, Agreement: 0.99, Evenness: 0.9, Compression: 0.02, Modularity: 0.2}
+	broad := Candidate{Clusters: 9, Reproducibility: 0.95, Plateau: 0.6, Agreement: 0.8, Evenness: 0.9, Compression: 0.06, Modularity: 0.5}
+	crumbs := plateau
+	crumbs.Evenness = 0.3
+	for _, test := range []struct {
+		name    string
+		other   Candidate
+		best    int
+		isClear bool
+	}{
+		{"a clear plateau", plateau, 0, true},
+		{"one cluster and crumbs", crumbs, 1, false},
+	} {
+		best, isClear := choose([]Candidate{test.other, broad}, 50)
+		if best != test.best || isClear != test.isClear {
+			t.Errorf("%s: chosen %d, clear %t", test.name, best, isClear)
+		}
+	}
+}
+
+// TestClassmates plants classes of one size: reciprocity peaks at the number of classmates.
+func TestClassmates(t *testing.T) {
+	for _, c := range []struct{ size, want int }{{2, 1}, {3, 2}, {4, 3}, {5, 4}, {8, 7}, {40, walked}} {
+		g := scattered(c.size*120/max(1, c.size/2), c.size, 3)
+		near, err := refine.Nearest(t.Context(), g, 20, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := classmates(near); got != c.want {
+			t.Errorf("classes of %d: %d classmates, reciprocity %.2f", c.size, got, reciprocity(near, walked+2))
+		}
+	}
+}
+
+// scattered links the samples of every class strongly, and every sample with some others weakly.
+func scattered(samples, size int, seed uint64) *graph.Graph {
+	r := rand.New(rand.NewPCG(seed, 9))
+	weights := make(map[[2]int32]float32)
+	for i := range samples {
+		for j := i - i%size; j < i; j++ {
+			weights[[2]int32{int32(j), int32(i)}] = 0.9 + 0.1*r.Float32()
+		}
+		for range 12 {
+			if j := r.IntN(samples); j/size != i/size {
+				weights[[2]int32{int32(min(i, j)), int32(max(i, j))}] = 0.1 + 0.6*r.Float32()
+			}
+		}
+	}
+	rows := make([][]int32, samples)
+	for pair := range weights {
+		rows[pair[0]] = append(rows[pair[0]], pair[1])
+		rows[pair[1]] = append(rows[pair[1]], pair[0])
+	}
+	g := &graph.Graph{Offsets: make([]int, samples+1)}
+	for i, row := range rows {
+		slices.Sort(row)
+		for _, j := range row {
+			g.Index = append(g.Index, j)
+			g.Weight = append(g.Weight, weights[[2]int32{int32(min(i, int(j))), int32(max(i, int(j)))}])
+		}
+		g.Offsets[i+1] = len(g.Index)
+	}
+	return g
+}
+
+// TestSearchFindsPairs plants classes of two and three, for which no setting is needed.
+func TestSearchFindsPairs(t *testing.T) {
+	for _, size := range []int{2, 3} {
+		g := scattered(360, size, 1)
+		truth := make([]int, 360)
+		for i := range truth {
+			truth[i] = i / size
+		}
+		got := search(t, g, Settings{}, 0, 0)
+		s, err := score.Compare(truth, got.Partition.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(s.ARI > 0.85) {
+			t.Errorf("classes of %d: ARI %v, %d clusters", size, s.ARI, s.Clusters)
 		}
 	}
 }

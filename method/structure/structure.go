@@ -60,19 +60,14 @@ func (r *Report) String() string {
 	return fmt.Sprintf(words+" (score %.3f, cloud %.3f, of %d samples each)", r.Verdict, r.Score, r.CloudScore, r.Samples)
 }
 
-// Score returns the largest product of the selection.Criteria over the candidates that can be
-// chosen, from 0 to 1. All criteria count alike, with an exponent of 1: the powers that choose
-// well among partitions of the same samples make the scores of clouds vary much.
+// Score returns the largest plateau · agreement · compression of the candidates that can be
+// chosen, from 0 to 1. The powers and criteria that choose well among partitions of the same
+// samples make the scores of clouds vary more.
 func Score(candidates []selection.Candidate) float64 {
-	best, criteria := 0.0, selection.Criteria()
+	best := 0.0
 	for i := range candidates {
-		c := &candidates[i]
-		product := 1.0
-		for _, x := range criteria {
-			product *= x.Factor(c)
-		}
-		if c.Score > 0 {
-			best = max(best, product)
+		if c := &candidates[i]; c.Score > 0 {
+			best = max(best, max(0, c.Plateau)*max(0, c.Agreement)*max(0, c.Compression))
 		}
 	}
 	return best

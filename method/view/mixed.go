@@ -50,14 +50,18 @@ func (s *Scaler) moments(v *View, present []int) {
 	}
 }
 
-// drawn is the number of random rows whose cosines with each other are measured.
-const drawn = 128
+// drawn is how many products of two values the cosines are formed of that are measured, in every
+// version: those of all rows, or of as many random rows as that leaves, but at least fewestDrawn.
+const (
+	drawn       = 1 << 26
+	fewestDrawn = 128
+)
 
 // weigh finds Weights. It reorders present.
 func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
 	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
-	rows := make([][]float64, min(drawn, len(present)))
+	rows := make([][]float64, min(len(present), max(fewestDrawn, int(math.Sqrt(drawn/float64(v.Dims))))))
 	for i := range rows {
 		rows[i] = make([]float64, Mixed.Dims(v.Dims))
 		s.join(rows[i], v.Row(present[i]))
