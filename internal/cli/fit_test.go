@@ -44,7 +44,7 @@ func TestFitFunc(t *testing.T) {
 	if err := fitFunc(t.Context(), &out, io.Discard, o); err != nil {
 		t.Fatal(err)
 	}
-	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "levels.csv", "model.mvclust", "report.html", "run.json")
+	wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
 	if read(t, dir, "out", "run.json") != out.String() {
 		t.Error("--json does not print run.json")
 	}

@@ -150,7 +150,7 @@ func TestMemoryKept(t *testing.T) {
 		if peak := peakOf(t, cmd); peak > budget || peak < size(2*4*c.samples*64) {
 			t.Errorf("%s: it took %s of %s", c.format, &peak, &budget)
 		}
-		wantNames(t, filepath.Join(dir, "out"), "labels.csv", "levels.csv", "model.mvclust", "report.html", "run.json")
+		wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
 	}
 }
 
