@@ -307,7 +307,7 @@ func (r *Report) choiceChart() template.HTML {
 	f := newFigure("Partitions that were tried", fmt.Sprintf("Of %s, the one with %s was chosen, with a score of %.3f.", count(len(r.Choice.Tried), "partition"), count(chosen.Clusters, "cluster"), chosen.Score),
 		700, 200, newAxis(low, high, true), axis{high: cmp.Or(top, 1)})
 	f.axes("clusters (logarithmic)", "score")
-	last := ""
+	var last strings.Builder
 	for i, c := range r.Choice.Tried {
 		words := fmt.Sprintf("%s: score %.3f, with %s at resolution %.3g", count(c.Clusters, "cluster"), c.Score, count(c.Neighbours, "neighbour"), c.Resolution)
 		class, radius, button := "dot", 3.2, ""
@@ -323,14 +323,14 @@ func (r *Report) choiceChart() template.HTML {
 		}
 		dot := fmt.Sprintf(`<circle class="%s"%s cx="%s" cy="%s" r="%s"><title>%s</title></circle>`, class, button, num(f.px(float64(c.Clusters))), num(f.py(c.Score)), num(radius), html.EscapeString(words))
 		if at >= 0 { // on top of the others
-			last += dot
+			last.WriteString(dot)
 		} else {
 			f.WriteString(dot)
 		}
 	}
-	f.WriteString(last)
+	f.WriteString(last.String())
 	text := f.done()
-	if last != "" { // what an image holds cannot be operated
+	if last.Len() > 0 { // what an image holds cannot be operated
 		text = template.HTML(strings.Replace(string(text), `role="img"`, `role="group" aria-label="Partitions that were tried"`, 1)) //nolint:gosec // as above
 	}
 	return text

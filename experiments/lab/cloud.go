@@ -50,7 +50,7 @@ var around = [][4]float64{
 // Plot draws the points and then the names, one after the other.
 func (c cloud) Plot(canvas draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&canvas)
-	style := text.Style{Color: colour(labels), Font: face, Handler: plot.DefaultTextHandler}
+	style := text.Style{Color: colour(labels), Font: face, Handler: plot.DefaultTextHandler} //nolint:misspell // its name
 	style.Font.Size = 7
 	var taken []vg.Rectangle
 	for _, d := range c {
@@ -101,5 +101,5 @@ func (diagonal) DataRange() (xmin, xmax, ymin, ymax float64) { return 0, 100, 0,
 // Plot draws the line.
 func (diagonal) Plot(canvas draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&canvas)
-	canvas.StrokeLine2(draw.LineStyle{Color: colour(labels), Width: 0.75}, toX(0), toY(0), toX(100), toY(100))
+	canvas.StrokeLine2(draw.LineStyle{Color: colour(labels), Width: 0.75}, toX(0), toY(0), toX(100), toY(100)) //nolint:misspell // its name
 }

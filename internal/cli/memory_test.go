@@ -150,7 +150,11 @@ func TestMemoryKept(t *testing.T) {
 		if peak := peakOf(t, cmd); peak > budget || peak < size(2*4*c.samples*64) {
 			t.Errorf("%s: it took %s of %s", c.format, &peak, &budget)
 		}
-		wantNames(t, filepath.Join(dir, "out"), "labels.csv", "model.mvclust", "report.html", "run.json")
+		for _, name := range []string{"labels.csv", "model.mvclust", "report.html", "run.json"} {
+			if !exists(filepath.Join(dir, "out", name)) {
+				t.Errorf("%s: there is no %s", c.format, name)
+			}
+		}
 	}
 }
 

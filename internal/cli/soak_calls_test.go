@@ -49,7 +49,7 @@ func soakCalls(t *testing.T, list []*scene) (round, error) {
 			return nil, err
 		}
 		if state, err := s.judge(out, false); err != nil || state != "new" {
-			return nil, fmt.Errorf("%s without a fault: %s, %v", s.name, state, err)
+			return nil, fmt.Errorf("%s without a fault: %s, %w", s.name, state, err)
 		}
 		step := 1
 		if s.steps {
@@ -70,7 +70,7 @@ func soakCalls(t *testing.T, list []*scene) (round, error) {
 			seen[fmt.Sprintf("points of %d", len(points))]++
 		}
 		out := filepath.Join(dir, fmt.Sprint(number), "out")
-		defer os.RemoveAll(filepath.Dir(out))
+		defer func() { _ = os.RemoveAll(filepath.Dir(out)) }()
 		seen["call "+string(p.fate)]++
 		state, err := p.run(t, out, random)
 		if err == nil {
@@ -125,7 +125,7 @@ func (p *point) run(t *testing.T, out string, random *rand.Rand) (string, error)
 	case bad != nil:
 		return state, bad
 	case !dead && (err == nil) != (state == "new"):
-		return state, fmt.Errorf("%s: the error is %v and the folder is the %s one", s.name, err, state)
+		return state, fmt.Errorf("%s: the error is %w and the folder is the %s one", s.name, err, state)
 	}
 	return state, nil
 }

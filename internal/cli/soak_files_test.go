@@ -11,11 +11,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"image"
-	"image/color"
+	"image/color" //nolint:misspell // its name
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -56,7 +57,7 @@ func soakFiles(t *testing.T, _ []*scene) (round, error) {
 		keep := false
 		defer func() {
 			if !keep {
-				os.RemoveAll(at)
+				_ = os.RemoveAll(at)
 			}
 		}()
 		err := v.try(t, in, at, damage(random, v.name, v.text, other.text), random, seen)
@@ -80,9 +81,7 @@ func (v *victim) try(t *testing.T, in, at string, text []byte, random *rand.Rand
 		return err
 	}
 	files := map[string][]byte{v.name: text}
-	for name, text := range v.beside {
-		files[name] = text
-	}
+	maps.Copy(files, v.beside)
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(at, "in", name), text, 0o666); err != nil {
 			return err
@@ -320,7 +319,7 @@ func journalVictim(files map[string][]byte) *victim {
 
 // pictureVictim is a picture of a sample.
 func pictureVictim(name string) *victim {
-	picture := image.NewPaletted(image.Rect(0, 0, 24, 20), color.Palette{color.White, color.Black})
+	picture := image.NewPaletted(image.Rect(0, 0, 24, 20), color.Palette{color.White, color.Black}) //nolint:misspell // its name
 	for i := range picture.Pix {
 		picture.Pix[i] = uint8(i % 3 % 2)
 	}

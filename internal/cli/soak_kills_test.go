@@ -21,7 +21,7 @@ func soakKills(t *testing.T, list []*scene) (round, error) {
 	return func(number uint64, random *rand.Rand, seen counts) error {
 		s := list[random.IntN(len(list))]
 		out := filepath.Join(dir, fmt.Sprint(number), "out")
-		defer os.RemoveAll(filepath.Dir(out))
+		defer func() { _ = os.RemoveAll(filepath.Dir(out)) }()
 		if err := s.begin(out); err != nil {
 			return err
 		}
@@ -115,6 +115,8 @@ wait:
 		return "refused, since the killed run before was completed first", nil
 	case sig == os.Kill && status == -1:
 		return "killed", nil
+	case status == -1 && stderr.Len() == 0 && !exists(filepath.Join(out, journalName)):
+		return "ended before it listens for signals", nil
 	default:
 		return "", fmt.Errorf("%s: status %d after %v: %q", s.name, status, sig, stderr.String())
 	}
@@ -152,7 +154,7 @@ func (s *scene) race(t *testing.T, out string, seen counts) error {
 	seen[fmt.Sprintf("two at a time, of which %d succeed", won)]++
 	got, err := contents(out)
 	if err != nil || won == 0 || len(got) != len(s.after) {
-		return fmt.Errorf("two at a time: %d succeed, and the folder holds %d files: %v", won, len(got), err)
+		return fmt.Errorf("two at a time: %d succeed, and the folder holds %d files: %w", won, len(got), err)
 	}
 	return quietly(t, "explain", out, "0") // which compares the digests
 }

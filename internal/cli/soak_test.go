@@ -229,7 +229,7 @@ func (s *scene) judge(out string, hidden bool) (string, error) {
 	}
 	if s.report != "" {
 		if err := json.Unmarshal([]byte(got[s.report]), &report); err != nil || len(report.Files) < 2 {
-			return "", fmt.Errorf("%s: %s has no digests: %v", s.name, s.report, err)
+			return "", fmt.Errorf("%s: %s has no digests: %w", s.name, s.report, err)
 		}
 	}
 	for name, text := range got {

@@ -27,7 +27,7 @@ func soakUpdates(t *testing.T, _ []*scene) (round, error) {
 	}
 	return func(number uint64, random *rand.Rand, seen counts) error {
 		at := filepath.Join(dir, fmt.Sprint(number))
-		defer os.RemoveAll(at)
+		defer func() { _ = os.RemoveAll(at) }()
 		const first, batch = 200, 3
 		data, err := synth.Generate(synth.Config{
 			Samples: first + batch*batches, Classes: 4 + random.IntN(8), Dims: []int{8, 8}, Noise: []float64{0.3 + 0.4*random.Float64()},
@@ -71,7 +71,7 @@ func (u *updates) run(t *testing.T, first, batch int, seen counts) error {
 			return fmt.Errorf("update from sample %d: %w", from, err)
 		}
 		if err := quietly(t, again...); err == nil || !strings.Contains(err.Error(), "already") {
-			return fmt.Errorf("the batch from sample %d is added twice: %v", from, err)
+			return fmt.Errorf("the batch from sample %d is added twice: %w", from, err)
 		}
 		seen["updates"]++
 	}

@@ -17,6 +17,8 @@ var notSettings = map[string]string{
 	"Metrics":     "--metric, one for each view",
 	"Seed":        "--seed",
 	"Threads":     "--threads",
+	"Clusters":    "--clusters",
+	"Examples":    "read from a file",
 	"Constraints": "read from files",
 	"Learner":     "a function",
 	"Progress":    "a function",

@@ -92,7 +92,7 @@ func parse(text []byte) (lines [][]string, ends []int64, err error) {
 			return lines, ends, nil
 		}
 		if err != nil {
-			if bad, ok := errors.AsType[*csv.ParseError](err); ok && end == int64(len(text)) && bad.Err == csv.ErrQuote {
+			if bad, ok := errors.AsType[*csv.ParseError](err); ok && end == int64(len(text)) && errors.Is(bad.Err, csv.ErrQuote) {
 				return lines, ends, nil // a quote that is open at the end
 			}
 			return nil, nil, fmt.Errorf("it is no table of answers: %w", err)

@@ -314,7 +314,7 @@ func TestSearch(t *testing.T) {
 		if same := func(o order) bool { return slices.Equal(o.labels, c.labels) }; !slices.ContainsFunc(tried[at].orders, same) {
 			t.Errorf("%+v stands for none of its orders", c)
 		}
-		want := math.Pow(max(0, c.Plateau), 2.5) * math.Pow(max(0, c.Agreement), 4) * math.Pow(c.Evenness, 2) * max(0, c.Compression)
+		want := math.Pow(max(0, c.Plateau), 2.5) * math.Pow(max(0, c.Agreement), 4) * c.Evenness * c.Evenness * max(0, c.Compression)
 		if !got.Clear {
 			want = math.Pow(max(0, c.Agreement)*max(0, c.Reproducibility), 4) * math.Pow(max(0, c.Modularity), 2) * c.Evenness * max(0, c.Compression)
 		}

@@ -102,9 +102,11 @@ func Compared(samples int) int { return max(0, min(samples, max(100, min(1000, s
 const (
 	// Clouds is the number of clouds.
 	Clouds = 2
-	// Candidates bounds the neighbours that are sought in each view of a comparison, and
-	// MaxNeighbours the numbers of them that are tried: a few small ones tell as much.
-	Candidates, MaxNeighbours = 25, 14
+	// Candidates bounds the neighbours that are sought in each view of a comparison.
+	Candidates = 25
+	// MaxNeighbours bounds the numbers of neighbours that are tried: a few small ones tell as
+	// much.
+	MaxNeighbours = 14
 )
 
 // Footprint returns how many bytes Cloud holds at most, the cloud included, of so many samples

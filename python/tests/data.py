@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import unittest
+from pathlib import Path
 
 import numpy as np
+
+import mvclust
 
 try:
     from mvclust._command import find
@@ -13,6 +17,9 @@ try:
     reason = ""
 except FileNotFoundError as error:
     reason = str(error)
+
+# The environment of a child that imports the package too, wherever it was imported from here.
+environment = {**os.environ, "PYTHONPATH": str(Path(mvclust.__file__).resolve().parents[1])}
 
 needs_command = unittest.skipIf(reason, reason)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mvclust import MVClust, __version__
 
-from .data import needs_command, same, views
+from .data import environment, needs_command, same, views
 
 
 @needs_command
@@ -223,7 +223,7 @@ class Interruption(unittest.TestCase):
                 f"tempfile.tempdir = {work!r}\nMVClust(progress=True).fit(np.eye(9))\n"
             )
             child = subprocess.Popen(
-                [sys.executable, "-c", program], env={**os.environ, "MVCLUST_COMMAND": script}, stderr=subprocess.PIPE, text=True
+                [sys.executable, "-c", program], env={**environment, "MVCLUST_COMMAND": script}, stderr=subprocess.PIPE, text=True
             )
             assert child.stderr is not None
             guard = threading.Timer(50, child.kill)
@@ -268,7 +268,7 @@ class WithoutScikitLearn(unittest.TestCase):
             "assert (pickle.loads(pickle.dumps(m.fit(x))).predict(x) == m.fit_predict(x)).all()\n"
             "try:\n    m.set_params(k=1)\nexcept ValueError as error:\n    assert 'parameters are' in str(error)\nelse:\n    raise SystemExit('k was taken')\n"
         )
-        subprocess.run([sys.executable, "-c", program], check=True)
+        subprocess.run([sys.executable, "-c", program], check=True, env=environment)
 
 
 if __name__ == "__main__":

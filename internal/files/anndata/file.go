@@ -78,7 +78,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	if err := f.addPart("", "", root, members); err != nil {
+	if err := f.addPart("", "", members); err != nil {
 		return nil, plain(err)
 	}
 	if mod, is := members["mod"]; is {
@@ -159,7 +159,7 @@ func (f *File) addModalities(mod uint64, members map[string]uint64) error {
 		if err != nil {
 			return fmt.Errorf("mod/%s %w", name, err)
 		}
-		if err := f.addPart(name, "mod/"+name+"/", o, within); err != nil {
+		if err := f.addPart(name, "mod/"+name+"/", within); err != nil {
 			return err
 		}
 	}
@@ -192,8 +192,8 @@ func sorted(members map[string]uint64) []string {
 	return names
 }
 
-// addPart lists the arrays of the group o.
-func (f *File) addPart(name, path string, o *hdf5.Object, members map[string]uint64) error {
+// addPart lists the arrays of a group of the given members.
+func (f *File) addPart(name, path string, members map[string]uint64) error {
 	p := &part{name: name, path: path, members: members}
 	at, is := members["obs"]
 	if !is {

@@ -2,6 +2,7 @@ package array
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -195,7 +196,7 @@ func Extend[T any](out []T, end, n int) []T {
 
 // Shift adds at to the place of a *ValueError.
 func Shift(err error, at int) error {
-	if bad, ok := err.(*ValueError); ok {
+	if bad, ok := errors.AsType[*ValueError](err); ok {
 		return &ValueError{bad.At + at, bad.Problem}
 	}
 	return err

@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 
@@ -125,7 +126,7 @@ func (f *File) elements(o *Object) elements {
 func (f *File) stream(r io.Reader, size, n int, do func(int, []byte) error) (err error) {
 	defer catch(&err)
 	err = array.Stream(r, size, n, do)
-	if _, cut := err.(*array.Cut); cut {
+	if _, cut := errors.AsType[*array.Cut](err); cut {
 		damaged("%w", err)
 	}
 	return err

@@ -49,7 +49,7 @@ func readLevel5(r io.ReaderAt, size int64, big bool) (vars []variable) {
 			fail("cannot be read (%w)", err)
 		}
 		c := cursor{tag, big}
-		typ, n := c.uint(4), int64(c.uint(4))
+		typ, n := c.uint32(), int64(c.uint32())
 		if typ != miMatrix && typ != miCompressed || n > size-at-8 {
 			damaged("has %s of type %d after byte %d, and not a variable within the %d bytes of the file", words.Count(n, "byte"), typ, at, size)
 		}
@@ -81,7 +81,7 @@ func (l *level5) open(e element) (io.Reader, int64) {
 		damaged("cannot be inflated (%w)", err)
 	}
 	c := cursor{fill(z, nil, 8, 8), l.big}
-	typ, size := c.uint(4), int64(c.uint(4))
+	typ, size := c.uint32(), int64(c.uint32())
 	if typ != miMatrix || size > maxRatio*e.size {
 		damaged("inflates to %s of type %d, which is no matrix", words.Count(size, "byte"), typ)
 	}
@@ -216,17 +216,17 @@ func (c *cursor) take(n uint64) []byte {
 	return p
 }
 
-// uint returns the next field, of 1, 2, 4 or 8 bytes.
-func (c *cursor) uint(size int) uint64 {
-	return array.Encoding{Size: size, Big: c.big}.Bits(c.take(uint64(size)))
+// uint32 returns the next field, of 4 bytes.
+func (c *cursor) uint32() uint64 {
+	return array.Encoding{Size: 4, Big: c.big}.Bits(c.take(4))
 }
 
 // tag reads the tag of the next element: its type, its length n, and how many zeros pad it
 // to a multiple of 8 bytes. An element of at most 4 bytes shares 8 bytes with its tag.
 func (c *cursor) tag() (typ uint64, n, zeros int64) {
-	typ = c.uint(4)
+	typ = c.uint32()
 	if typ>>16 == 0 {
-		n = int64(c.uint(4))
+		n = int64(c.uint32())
 		return typ, n, -n & 7
 	}
 	n = int64(typ >> 16)
@@ -285,7 +285,7 @@ type header struct {
 // header reads the header of a matrix.
 func (c *cursor) header() header {
 	_, p := c.next()
-	flags := (&cursor{p, c.big}).uint(4)
+	flags := (&cursor{p, c.big}).uint32()
 	h := header{class: flags & 0xff, logical: flags&0x200 != 0, complex: flags&0x800 != 0}
 	if h.class == 0 || h.class > mxOpaque {
 		damaged("is of class %d, which MATLAB does not have", h.class)
