@@ -73,6 +73,9 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 		}
 	}
 	next.Against = Against(p.labels, examples)
+	if err := c.meet(ctx, p); err != nil {
+		return nil, err
+	}
 	if err := c.apply(ctx, p); err != nil {
 		return nil, err
 	}
@@ -218,6 +221,19 @@ func (c *cutter) approach(ctx context.Context, p *granular) error {
 		return err
 	}
 	p.labels, p.resolution = found.Labels, resolution
+	return nil
+}
+
+// meet makes the partition meet the constraints that were given since the level was found.
+func (c *cutter) meet(ctx context.Context, p *granular) error {
+	if _, broken := c.given.Violation(p.labels); !broken {
+		return nil
+	}
+	found, err := partition.Mend(ctx, p.graph, p.resolution, c.given, p.set, p.labels, p.random(p.resolution))
+	if err != nil {
+		return err
+	}
+	p.labels = found.Labels
 	return nil
 }
 

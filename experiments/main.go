@@ -1,6 +1,6 @@
 // Command experiments measures mvclust: how good its results are, and how fast it is.
 //
-//	go -C experiments run . sets|auto|ablation|paper|speed|golden [flags]
+//	go -C experiments run . sets|auto|levels|ablation|paper|speed|golden [flags]
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/auto"
 	"github.com/mvclust/mvclust/experiments/golden"
 	"github.com/mvclust/mvclust/experiments/lab"
+	"github.com/mvclust/mvclust/experiments/levels"
 	"github.com/mvclust/mvclust/experiments/paper"
 	"github.com/mvclust/mvclust/experiments/sets"
 	"github.com/mvclust/mvclust/experiments/speed"
@@ -113,12 +114,15 @@ unless told otherwise, and leaves docs/ alone.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	fast := &speed.Experiment{}
-	for _, x := range experiments(fast) {
+	fast, told := &speed.Experiment{}, &levels.Experiment{}
+	for _, x := range experiments(fast, told) {
 		o := x.options
 		cmd := &cobra.Command{
 			Use: o.name + " [flags] [NAME...]", Short: x.short, Long: x.long,
 			RunE: func(cmd *cobra.Command, names []string) error {
+				if told.Seeds < 1 && o.name == "levels" {
+					return fmt.Errorf("--seeds: there cannot be %d seeds; give at least 1", told.Seeds)
+				}
 				if o.quick && fast.Full {
 					return errors.New("--full and --quick exclude each other; give one of them")
 				}
@@ -140,6 +144,9 @@ unless told otherwise, and leaves docs/ alone.`,
 		if o.name == "speed" {
 			f.BoolVar(&fast.Full, "full", false, "go up to 1,000,000 samples")
 		}
+		if o.name == "levels" {
+			f.IntVar(&told.Seeds, "seeds", levels.DefaultSeeds, "`NUMBER` of seeds")
+		}
 		if o.name == "speed" || o.name == "paper" {
 			cmd.Use, cmd.Args = o.name+" [flags]", cobra.NoArgs
 		}
@@ -157,7 +164,7 @@ type entry struct {
 }
 
 // experiments lists them.
-func experiments(fast *speed.Experiment) []entry {
+func experiments(fast *speed.Experiment, told *levels.Experiment) []entry {
 	return []entry{
 		{options{name: "sets", page: "results.md"}, "Score the paper's method on a folder of data sets",
 			`sets clusters data sets whose classes are known, with the paper's method: the cases
@@ -170,6 +177,10 @@ complete, with half of the samples lacking one view, and with one more view of n
 and it fits four fifths of every set and updates the model with the rest. Beside it are
 the paper's method, k-means, spectral clustering, Ward's and average linkage, which are
 told the true number of clusters, and Leiden. It takes an hour or two.`, &auto.Experiment{}},
+		{options{name: "levels", page: "results.md", both: true}, "Measure levels, examples, numbers of clusters and answers",
+			`levels clusters the .npz files of two folders by the default mode, and tells it a
+little of the classes: their number, a few examples, or answers to the questions that
+"mvclust review" asks. It takes an hour or two; with --seeds 1, a fifth.`, told},
 		{options{name: "ablation", page: "auto.md"}, "Take single decisions of the default mode back",
 			`ablation clusters the small .npz files of a folder by the default mode with one
 decision at a time taken back, complete and with half of the samples lacking one view.

@@ -8,12 +8,6 @@ import (
 	"github.com/mvclust/mvclust/experiments/lab"
 )
 
-// ten are the sets of the first folder that the aims are about.
-var ten = []string{
-	"Handwritten", "100Leaves", "100Leaves_aligned", "BBCSport_tfidf", "BUAA",
-	"MSRC", "ORL", "CUB", "LandUse-21", "WebKB-course",
-}
-
 // alike returns the mean ARI between the runs of two seeds, leastAlike the least.
 func (e *Experiment) alike(x *subject) float64 {
 	mean, _ := e.own(x).Alike()
@@ -50,7 +44,7 @@ func (e *Experiment) aims() []lab.Aim {
 	second := fmt.Sprintf("collection two (%d sets)", len(e.whole(complete, 1)))
 	ari := func(x *subject) float64 { return e.mean(x, lab.ARI) }
 	var first, six []float64
-	for _, set := range ten {
+	for _, set := range lab.Ten() {
 		first = append(first, ari(e.find(set, complete, false)))
 	}
 	for _, s := range []state{complete, halfMissing} {

@@ -166,7 +166,7 @@ func (e *made) set(x *subject, m lab.Method, seed uint64, ari float64, large int
 func all(t *testing.T) *made {
 	e := &made{&Experiment{l: labtest.New(t, t.TempDir(), t.TempDir())}, t}
 	e.l.PageOnly = true
-	for _, set := range ten {
+	for _, set := range lab.Ten() {
 		e.add(set, nil, complete, 0, 80, 80)
 		e.add(set, nil, noiseView, 0, 79.5)
 	}

@@ -73,7 +73,7 @@ func (p *page) Figure() string {
 }
 
 // Ten lists the sets that the aims are about.
-func (p *page) Ten() string { return lab.Text(strings.Join(ten, ", ")) }
+func (p *page) Ten() string { return lab.Text(strings.Join(lab.Ten(), ", ")) }
 
 // Seeds is the number of seeds, MostSamples the number of samples up to which there are opponents,
 // MostUpdated that up to which there is an update, NoiseDims the number of dimensions of the noise

@@ -21,3 +21,11 @@ func Named[T any](all []T, name func(T) string, wanted []string) ([]T, error) {
 	}
 	return slices.DeleteFunc(all, func(x T) bool { return len(wanted) > 0 && !slices.Contains(wanted, name(x)) }), nil
 }
+
+// Ten lists the sets of the first collection that aims are about.
+func Ten() []string {
+	return []string{
+		"Handwritten", "100Leaves", "100Leaves_aligned", "BBCSport_tfidf", "BUAA",
+		"MSRC", "ORL", "CUB", "LandUse-21", "WebKB-course",
+	}
+}

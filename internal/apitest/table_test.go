@@ -147,6 +147,7 @@ var table = map[string]any{
 	"partition.NewWorth":                 partition.NewWorth,
 	"partition.Number":                   partition.Number[int],
 	"partition.ResolutionParameter":      partition.ResolutionParameter,
+	"partition.Mend":                     partition.Mend,
 	"partition.Resume":                   partition.Resume,
 	"partition.Series.Each":              (*partition.Series).Each,
 	"partition.Series.Refine":            (*partition.Series).Refine,

@@ -21,6 +21,7 @@ import (
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/report"
+	"github.com/mvclust/mvclust/score"
 )
 
 type cutOptions struct {
@@ -52,7 +53,8 @@ is a folder that "mvclust fit" has written. Say what is wanted in one way:
 
 Labels, report, model and run.json in OUT are replaced, all or none. explain,
 suggest, predict and update then speak of the new clusters. Examples stay in
-force until others are given. Scores and pictures of the fit are dropped.`,
+force until others are given. Scores and pictures are made anew where the files of
+--truth and --thumbs are still there.`,
 		Example: `  mvclust cut mvclust-out --finer
   mvclust cut mvclust-out --clusters 12
   mvclust cut mvclust-out --examples known.csv`,
@@ -146,6 +148,7 @@ type cutting struct {
 	format   tableFormat
 	want     mvclust.CutOptions
 	examples *dataset.Examples // nil without --examples
+	truth    *dataset.Truth    // nil where there is none
 	pictures *dataset.Pictures // nil where there are none
 }
 
@@ -272,11 +275,8 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 		}
 	}
 	r.Sizes, r.Confidence = result.Sizes[:min(mostSizes, len(result.Sizes))], mean(next.Confidence)
-	if r.Scores != nil {
-		r.Scores, r.Inputs.Truth = nil, nil
-		const note = "the scores of the fit were dropped, since the clusters are others; \"mvclust eval\" scores labels"
-		r.Notes = append(r.Notes, note)
-		j.progress.note(note)
+	if err := c.keep(j, next); err != nil {
+		return nil, nil, err
 	}
 	from := c.examples
 	if from == nil && r.Examples != nil && r.Examples.File != nil {
@@ -288,9 +288,56 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 		set.Views = append(set.Views, v.Rows)
 	}
 	stages := r.Stages
-	page, err := newPage(j, r, &fitInput{set: set, pictures: c.pictures}, result)
+	r.Notes = slices.DeleteFunc(r.Notes, func(s string) bool { return strings.Contains(s, " pictures cannot be shown, ") }) // said anew
+	page, err := newPage(j, r, &fitInput{set: set, truth: c.truth, pictures: c.pictures}, result)
 	r.Cut.Stages, r.Stages = j.stages, stages
 	return r, page, err
+}
+
+// keep scores the new labels by the classes of the fit, and finds its pictures again. What is gone
+// or has changed since is left out, with a note.
+func (c *cutting) keep(j *job, next *mvclust.Model) error {
+	r := c.run
+	dropped := func(what string, err error) error {
+		if j.ctx.Err() != nil {
+			return j.ctx.Err()
+		}
+		note := fmt.Sprintf("%s of the fit were dropped: %v", what, err)
+		r.Notes = append(r.Notes, note)
+		j.progress.note(note)
+		return nil
+	}
+	if from := r.Inputs.Pictures; from != nil && c.pictures == nil {
+		pictures, err := dataset.OpenPictures(j.ctx, from.Source, from.Root, next.IDs, next.Samples())
+		if err != nil {
+			r.Inputs.Pictures = nil
+			if err := dropped("the pictures", err); err != nil {
+				return err
+			}
+		} else {
+			j.atEnd(pictures.Close)
+			c.pictures = pictures
+		}
+	}
+	if r.Scores == nil || r.Inputs.Truth == nil {
+		return nil
+	}
+	from := *r.Inputs.Truth
+	r.Scores, r.Inputs.Truth = nil, nil
+	truth, err := readTruth(j.ctx, from.Source, next.IDs, next.Samples())
+	if err == nil && truth.File.SHA256 != from.SHA256 {
+		err = fmt.Errorf("%s has changed since; \"mvclust eval\" scores labels", words.Printable(from.Path))
+	}
+	if err != nil {
+		return dropped("the scores", err)
+	}
+	s, err := score.Compare(truth.Labels, next.Labels)
+	if err != nil {
+		return err
+	}
+	j.opened(truth.File.Path)
+	c.truth, r.Scores, r.Inputs.Truth = truth, &s, &from
+	return nil
 }
 
 // result puts together what the page shows.

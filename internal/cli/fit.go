@@ -217,12 +217,15 @@ type fitInput struct {
 	pictures *dataset.Pictures // nil without --thumbs
 	// pictureMemory is what a picture may take.
 	pictureMemory int64
+	// truthSource and pictureSource say where the classes and the pictures are.
+	truthSource   string
+	pictureSource pictureReport
 }
 
 // read reads all files, with the memory limited as soon as the sizes are known, and adds
 // the constraints to opt.
 func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
-	in := &fitInput{}
+	in := &fitInput{truthSource: o.truth, pictureSource: pictureReport{o.thumbs, o.thumbsRoot}}
 	set, err := o.load(j, func(samples int, dims []int, scratch int64) error {
 		room, release, err := limitMemory(o.memory, memory.AtHand(), *opt, &demand{o.sources, samples, dims, scratch, o.thumbs != ""})
 		if err != nil {

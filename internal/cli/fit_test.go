@@ -86,7 +86,7 @@ func TestFitFunc(t *testing.T) {
 	switch {
 	case r.Version != mvclust.Version || r.Command != "fit" || r.Preset != "paper" || r.Threads < 1:
 		t.Errorf("run.json begins %+v", r)
-	case len(r.Inputs.Files) != 1 || r.Inputs.Truth == nil || *r.Inputs.Truth != r.Inputs.Files[0] || len(r.Inputs.Truth.SHA256) != 64:
+	case len(r.Inputs.Files) != 1 || r.Inputs.Truth == nil || r.Inputs.Truth.File != r.Inputs.Files[0] || len(r.Inputs.Truth.SHA256) != 64:
 		t.Errorf("the files are %+v and the truth %+v", r.Inputs.Files, r.Inputs.Truth)
 	case r.Inputs.Samples != 300 || r.Inputs.IDs || len(r.Inputs.Views) != 2:
 		t.Errorf("the inputs are %+v", r.Inputs)

@@ -39,11 +39,12 @@ type runReport struct {
 	Seconds  float64        `json:"seconds"`
 
 	Inputs struct {
-		Files   []dataset.File `json:"files"`
-		Truth   *dataset.File  `json:"truth,omitempty"`
-		Samples int            `json:"samples"`
-		IDs     bool           `json:"ids"` // whether the samples have ids of their own
-		Views   []viewReport   `json:"views"`
+		Files    []dataset.File `json:"files"`
+		Truth    *truthReport   `json:"truth,omitempty"`
+		Pictures *pictureReport `json:"pictures,omitempty"`
+		Samples  int            `json:"samples"`
+		IDs      bool           `json:"ids"` // whether the samples have ids of their own
+		Views    []viewReport   `json:"views"`
 	} `json:"inputs"`
 
 	Constraints *constraintReport `json:"constraints,omitempty"`
@@ -83,6 +84,18 @@ type runReport struct {
 	// Profile describes the largest clusters; samples are rows of the views.
 	Profile []explain.Cluster `json:"profile"`
 	Notes   []string          `json:"notes"`
+}
+
+// truthReport is the file of the known classes, and --truth as it was given.
+type truthReport struct {
+	dataset.File
+	Source string `json:"source"`
+}
+
+// pictureReport is --thumbs and --thumbs-root as they were given.
+type pictureReport struct {
+	Source string `json:"source"`
+	Root   string `json:"root,omitempty"`
 }
 
 type viewReport struct {
@@ -207,12 +220,15 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 	if r.Constraints, err = in.known.report(result.Constraints, result.Labels); err != nil {
 		return nil, err
 	}
+	if in.pictures != nil {
+		r.Inputs.Pictures = &in.pictureSource
+	}
 	if in.truth != nil {
 		s, err := score.Compare(in.truth.Labels, result.Labels)
 		if err != nil {
 			return nil, err
 		}
-		r.Inputs.Truth, r.Scores = &in.truth.File, &s
+		r.Inputs.Truth, r.Scores = &truthReport{in.truth.File, in.truthSource}, &s
 	}
 	return r, nil
 }

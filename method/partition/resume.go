@@ -42,10 +42,16 @@ func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints
 		start[base.of[i]] = l
 		moving[base.of[i]] = moving[base.of[i]] || touched[i]
 	}
+	f := &search{ctx: ctx, set: set, random: random, progress: progress}
+	return f.resume(samples, base, start, moving)
+}
+
+// resume moves the nodes of base that may move on from a partition.
+func (f *search) resume(samples *state, base *aggregation, start []int32, moving []bool) (*Result, error) {
 	samples.assign(start, 0)
 	samples.loss = samples.objective()
 	copy(samples.active, moving)
-	f := &search{ctx: ctx, set: set, random: random, progress: progress, restricted: &restriction{touched: moving, start: slices.Clone(start)}}
+	f.restricted = &restriction{touched: moving, start: slices.Clone(start)}
 	if err := f.optimise(samples); err != nil {
 		return nil, err
 	}
