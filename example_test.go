@@ -246,3 +246,22 @@ func ExampleModel_Cut() {
 	fmt.Println(coarsest.Clusters() == model.Levels[0].Clusters, five.Clusters())
 	// Output: true 5
 }
+
+// Six records and the probabilities that two of them are of one person. The pair of 2 and 3 is a
+// false one, which no other pair confirms.
+func ExampleViewFromLinks() {
+	pairs, err := mvclust.ViewFromLinks(context.Background(), "pairs", 6, mvclust.Links{
+		Pairs:       [][2]int{{0, 1}, {1, 2}, {0, 2}, {3, 4}, {4, 5}, {3, 5}, {2, 3}},
+		Weights:     []float64{0.9, 0.8, 0.9, 0.9, 0.8, 0.9, 0.3},
+		Probability: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := mvclust.Fit(context.Background(), []*mvclust.View{pairs}, mvclust.Options{Clusters: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Labels)
+	// Output: [0 0 0 1 1 1]
+}

@@ -109,6 +109,7 @@ type modelViewHeader struct {
 	Local    bool                 `json:"local"` // whether there are local scales
 	LeftOut  bool                 `json:"left_out"`
 	Function probability.Function `json:"function"`
+	Links    int                  `json:"links,omitempty"` // that the rows were made of
 }
 
 // ModelWriter writes a model file in two steps: the rows of the views, which Fit may drop
@@ -166,7 +167,7 @@ func (w *ModelWriter) Finish(m *Model) error {
 	}
 	for i, v := range m.Views {
 		h.Views = append(h.Views, modelViewHeader{
-			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i],
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links,
 		})
 		if v.LocalScales != nil {
 			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.LocalScales)}, v.LocalScales); err != nil {
@@ -497,6 +498,9 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 		known, err := view.New(v.Name, n, v.Dims, rows)
 		if err != nil {
 			return nil, err
+		}
+		if known.Links = v.Links; v.Links < 0 {
+			return nil, fmt.Errorf("view %d is of %d links", i, v.Links)
 		}
 		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut})
 		m.Functions.ByView = append(m.Functions.ByView, v.Function)

@@ -53,7 +53,7 @@ func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*si
 // part copies the rows and scales of some samples.
 func (v *ModelView) part(samples []int) (rows *View, scales []float32) {
 	rows = &View{
-		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims,
+		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims, Links: v.Rows.Links,
 		Data: make([]float32, 0, len(samples)*v.Rows.Dims), Present: make([]bool, len(samples)),
 	}
 	for k, i := range samples {

@@ -28,6 +28,7 @@
 package mvclust
 
 import (
+	"context"
 	"time"
 
 	"github.com/mvclust/mvclust/method/agreement"
@@ -61,6 +62,16 @@ func NewView(name string, samples, dims int, data []float32) (*View, error) {
 // lacks the view.
 func ViewFromRows[T float32 | float64](name string, rows [][]T) (*View, error) {
 	return view.FromRows(name, rows)
+}
+
+// Links are links between samples; see package view.
+type Links = view.Links
+
+// ViewFromLinks returns a view of samples that are known by their links: citations, friendships,
+// or pairs that may be one thing. Walks from samples that are alike end at the same places. A
+// sample in no pair lacks the view.
+func ViewFromLinks(ctx context.Context, name string, samples int, links Links) (*View, error) {
+	return view.FromLinks(ctx, name, samples, links, 0)
 }
 
 // Constraints are what is known of pairs of samples; see package constraint.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/view"
@@ -174,6 +175,9 @@ func check(m *mvclust.Model, views []*view.View, ids []string) (count int, err e
 		if v == nil {
 			continue
 		}
+		if known.Links > 0 {
+			return bad(v.Name, "view %s of the model is of links, among which new samples have no place; leave it out, or fit again with their links", words.Name(known.Name))
+		}
 		if err := v.Validate(); err != nil {
 			return 0, err
 		}
@@ -184,6 +188,9 @@ func check(m *mvclust.Model, views []*view.View, ids []string) (count int, err e
 			return bad(v.Name, "%d samples where another view has %d; give every view one row per sample, in the same order", v.Samples, count)
 		}
 		count = v.Samples
+	}
+	if !slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.Rows.Links == 0 }) {
+		return bad("", "the model knows its samples by links alone, among which new samples have no place; fit again with their links")
 	}
 	if count < 0 {
 		return bad("", "there is no view; pass at least one of the model's")

@@ -196,6 +196,8 @@ func (p kinds) settings() {
 	these(p, explain.DescribeSettings{}, explain.DescribeSettings{Members: -1}, explain.DescribeSettings{Members: math.MaxInt32, Merges: math.MaxInt32}, explain.DescribeSettings{Resolution: nan}, explain.DescribeSettings{Clip: nan}, explain.DescribeSettings{First: large}, explain.DescribeSettings{Resolution: 1})
 	these(p, explain.Answer{}, explain.Answer{A: 0, B: 1, About: explain.AboutMerge, Verdict: explain.Same}, explain.Answer{A: 0, B: 1, About: explain.AboutClusters, Verdict: explain.Different}, explain.Answer{A: -1, B: large, About: explain.AboutSplit, Verdict: explain.Skip})
 	these(p, partition.Standing{}, partition.Standing{Own: nan, Next: nan})
+	settings(p, view.Links{Pairs: [][2]int{{0, 1}, {1, 2}}}, view.Links{}, view.Links{Pairs: [][2]int{{0, large}}}, view.Links{Pairs: [][2]int{{0, -1}}}, view.Links{Pairs: [][2]int{{0, 1}}, Weights: []float64{nan}}, view.Links{Pairs: [][2]int{{0, 0}, {1, 1}}, Weights: []float64{0, 1e300}},
+		view.Links{Pairs: [][2]int{{0, 1}, {1, 0}}, Weights: []float64{math.SmallestNonzeroFloat64, math.MaxFloat32}}, view.Links{Pairs: [][2]int{{0, 1}}, Weights: []float64{2}, Probability: true}, view.Links{Pairs: [][2]int{{0, 1}}, Weights: []float64{}, Probability: true})
 	small := synth.Config{Samples: 10, Classes: 2}
 	these(p, small, synth.Config{Samples: -1}, synth.Config{Samples: large}, synth.Config{Samples: large, Classes: large}, synth.Config{Classes: large}, synth.Config{Views: large},
 		synth.Config{Samples: large, Outliers: 0.9999999999}, synth.Config{Dims: []int{large}}, synth.Config{Dims: []int{large, large}}, synth.Config{Dims: []int{0}}, synth.Config{Dims: []int{1, 2, 3}},

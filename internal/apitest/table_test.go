@@ -1,6 +1,8 @@
 package apitest
 
 import (
+	"context"
+
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/method/agreement"
@@ -22,6 +24,9 @@ import (
 	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/synth"
 )
+
+// manySamples is as many as the calls may make rows of.
+const manySamples = 1000
 
 // table holds every exported function of the public packages and of those under method. A method
 // is a function whose first argument is the receiver.
@@ -281,21 +286,28 @@ var table = map[string]any{
 	"sparse.Scatter":                     sparse.Scatter[int],
 	"sparse.Spaced":                      sparse.Spaced,
 	"synth.Generate":                     synth.Generate,
-	"view.FromRows":                      view.FromRows[float64],
-	"view.InputError.Error":              (*view.InputError).Error,
-	"view.New":                           view.New,
-	"view.Scale.Dims":                    view.Scale.Dims,
-	"view.Scale.Footprint":               view.Scale.Footprint,
-	"view.Scale.MarshalText":             view.Scale.MarshalText,
-	"view.Scale.String":                  view.Scale.String,
-	"view.Scale.UnmarshalText":           (*view.Scale).UnmarshalText,
-	"view.Scaler.Apply":                  (*view.Scaler).Apply,
-	"view.Scaler.Validate":               (*view.Scaler).Validate,
-	"view.View.Check":                    (*view.View).Check,
-	"view.View.Count":                    (*view.View).Count,
-	"view.View.Has":                      (*view.View).Has,
-	"view.View.Row":                      (*view.View).Row,
-	"view.View.Scaled":                   (*view.View).Scaled,
-	"view.View.Scaler":                   (*view.View).Scaler,
-	"view.View.Validate":                 (*view.View).Validate,
+	"mvclust.ViewFromLinks": func(ctx context.Context, name string, samples int, links mvclust.Links) (*mvclust.View, error) {
+		return mvclust.ViewFromLinks(ctx, name, min(samples, manySamples), links)
+	},
+	"view.FromLinks": func(ctx context.Context, name string, samples int, links view.Links, threads int) (*view.View, error) {
+		return view.FromLinks(ctx, name, min(samples, manySamples), links, threads)
+	},
+	"view.Links.Validate":      (*view.Links).Validate,
+	"view.FromRows":            view.FromRows[float64],
+	"view.InputError.Error":    (*view.InputError).Error,
+	"view.New":                 view.New,
+	"view.Scale.Dims":          view.Scale.Dims,
+	"view.Scale.Footprint":     view.Scale.Footprint,
+	"view.Scale.MarshalText":   view.Scale.MarshalText,
+	"view.Scale.String":        view.Scale.String,
+	"view.Scale.UnmarshalText": (*view.Scale).UnmarshalText,
+	"view.Scaler.Apply":        (*view.Scaler).Apply,
+	"view.Scaler.Validate":     (*view.Scaler).Validate,
+	"view.View.Check":          (*view.View).Check,
+	"view.View.Count":          (*view.View).Count,
+	"view.View.Has":            (*view.View).Has,
+	"view.View.Row":            (*view.View).Row,
+	"view.View.Scaled":         (*view.View).Scaled,
+	"view.View.Scaler":         (*view.View).Scaler,
+	"view.View.Validate":       (*view.View).Validate,
 }

@@ -47,6 +47,10 @@ several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns o
 lists of numbers; the modalities of single cells) gives them all, in order. Every view has one row per sample; a row
 that is null or NaN throughout says that the sample lacks the view.
 
+--edges FILE is a view of links: pairs of samples, by id or by row, perhaps with a
+weight. Without a VIEW, the ids that it lists are the samples. A sample in no pair
+lacks the view.
+
 These files are written to the output folder, each whole or not at all:
 
   labels.csv  id,label,confidence, one row per sample in the order of the input.
@@ -88,11 +92,12 @@ func newFitCommand() *cobra.Command {
 		Example: `  mvclust fit view1.npy view2.npy
   mvclust fit data.mat:X --truth data.mat:gt
   mvclust fit images.csv text.csv --id name --metric l2,cosine -o out
+  mvclust fit text.npz --edges cites.csv
   mvclust fit data.parquet:image data.parquet:text --format parquet
   mvclust fit data.npz --views 0,2 --preset paper --neighbors 50 --param epochs=500`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef(cmd, "no VIEW is given; name at least one file")
+			if len(args) == 0 && len(o.edges) == 0 {
+				return usagef(cmd, "no VIEW is given; name at least one file, or --edges")
 			}
 			o.sources = args
 			return fitFunc(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
@@ -112,6 +117,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 	o.format.flag(f, "labels")
 	o.csvSafeFlag(f)
 	o.sourceFlags(f)
+	f.StringArrayVar(&o.edges, "edges", nil, "`FILE` or FILE:FROM,TO,WEIGHT of links between samples, such as citations: two columns of ids and perhaps one of weights; one more view, alone or beside others; may be repeated")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes, used for the scores alone")
 	o.known.flags(f)
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from: auto, which adapts to the data, or paper, the published method")
@@ -183,7 +189,7 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 
 	result, err := j.fit(in.set, opt)
 	if err != nil {
-		return translate(in.known.explain(err, in.set.IDs), o.sources, in.set)
+		return translate(in.known.explain(err, in.set.IDs), o.named(), in.set)
 	}
 	r, err := newRunReport(j, &o, in, result)
 	if err != nil {
@@ -227,9 +233,9 @@ type fitInput struct {
 func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 	in := &fitInput{truthSource: o.truth, pictureSource: pictureReport{o.thumbs, o.thumbsRoot}}
 	set, err := o.load(j, func(samples int, dims []int, scratch int64) error {
-		room, release, err := limitMemory(o.memory, memory.AtHand(), *opt, &demand{o.sources, samples, dims, scratch, o.thumbs != ""})
+		room, release, err := limitMemory(o.memory, memory.AtHand(), *opt, &demand{o.named(), samples, dims, scratch, o.thumbs != ""})
 		if err != nil {
-			return translate(err, o.sources, &dataset.Set{})
+			return translate(err, o.named(), &dataset.Set{})
 		}
 		in.pictureMemory = room
 		j.atEnd(release)

@@ -114,7 +114,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.set, err = (&sourceOptions{sources, o.views, o.id, o.index}).load(j, func(samples int, dims []int, scratch int64) error {
+	if n.set, err = (&sourceOptions{sources: sources, views: o.views, id: o.id, index: o.index}).load(j, func(samples int, dims []int, scratch int64) error {
 		return checkNewcomers(memory.AtHand(), held, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
 	}); err != nil {
 		return nil, err
@@ -206,6 +206,9 @@ func viewList(m *mvclust.Model) string {
 // the caller named, or -1.
 func (n *newcomers) match(place []int) error {
 	m := n.model
+	if !slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.Rows.Links == 0 }) {
+		return fmt.Errorf("%s knows its samples by links alone, among which new samples have no place; fit again with their links", n.path)
+	}
 	var open []*view.View
 	for i, v := range n.set.Views {
 		k := place[n.set.Sources[i]]
@@ -223,7 +226,12 @@ func (n *newcomers) match(place []int) error {
 			words.Name(open[0].Name), words.Count(len(n.set.Views), "view"), n.path, words.Count(len(m.Views), "view"), viewList(m))
 	}
 	for k, v := range n.views {
-		if rows := m.Views[k].Rows; v != nil && v.Dims != rows.Dims {
+		rows := m.Views[k].Rows
+		if v != nil && rows.Links > 0 {
+			return fmt.Errorf("%s is given as the view %s of %s, which is of links, among which new samples have no place; leave it out, or fit again with their links",
+				words.Name(v.Name), words.Name(rows.Name), n.path)
+		}
+		if v != nil && v.Dims != rows.Dims {
 			return fmt.Errorf("%s has %s where the view %s of %s has %d; give the features of that view, or say which view it is by NAME=VIEW",
 				words.Name(v.Name), words.Count(v.Dims, "dimension"), words.Name(rows.Name), n.path, rows.Dims)
 		}
@@ -249,7 +257,7 @@ func (n *newcomers) byName(open []*view.View) bool {
 func (n *newcomers) byOrder(open []*view.View) bool {
 	var free []int
 	for k, v := range n.views {
-		if v == nil {
+		if v == nil && n.model.Views[k].Rows.Links == 0 {
 			free = append(free, k)
 		}
 	}

@@ -102,6 +102,7 @@ type viewReport struct {
 	Name       string `json:"name"`
 	Samples    int    `json:"samples"`
 	Dims       int    `json:"dims"`
+	Links      int    `json:"links,omitempty"` // that the rows were made of
 	Present    int    `json:"present"`
 	Zero       int    `json:"zero_rows"` // counted as missing under cosine
 	Metric     string `json:"metric"`
@@ -244,7 +245,7 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 	for m, v := range set.Views {
 		leftOut := trace.Agreement != nil && trace.Agreement.LeftOut[m]
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
-			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Present: v.Count(), Zero: trace.Zero[m],
+			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Links: v.Links, Present: v.Count(), Zero: trace.Zero[m],
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
 			LeftOut: leftOut, Share: trace.Shares[m],
 		})
@@ -320,9 +321,12 @@ func (r *runReport) summary(folder string) string {
 	b.WriteString("\n\n")
 	rows := [][]string{{"view", "dims", "missing", "metric", "candidates"}}
 	for _, v := range r.Inputs.Views {
-		missing := v.Samples - v.Present + v.Zero
+		missing, dims := v.Samples-v.Present+v.Zero, strconv.Itoa(v.Dims)
+		if v.Links > 0 {
+			dims = words.Count(v.Links, "link")
+		}
 		rows = append(rows, []string{
-			words.Name(v.Name), strconv.Itoa(v.Dims), fmt.Sprintf("%d (%s%%)", missing, percent(float64(missing)/float64(v.Samples))),
+			words.Name(v.Name), dims, fmt.Sprintf("%d (%s%%)", missing, percent(float64(missing)/float64(v.Samples))),
 			v.Metric, strconv.Itoa(v.Candidates),
 		})
 	}

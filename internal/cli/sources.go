@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -14,6 +15,8 @@ type sourceOptions struct {
 	views   []string
 	id      string
 	index   string
+	// edges are tables of links, for a command that has the flag.
+	edges []string
 }
 
 func (o *sourceOptions) sourceFlags(f *pflag.FlagSet) {
@@ -28,7 +31,7 @@ func (o *sourceOptions) load(j *job, sides func(samples int, dims []int, scratch
 	const reading = "reading files"
 	j.progress.update(reading, "bytes", 0, 1, 0)
 	set, err := dataset.Load(j.ctx, o.sources, dataset.Options{
-		Views: o.views, ID: o.id, Index: o.index, Sides: sides,
+		Views: o.views, ID: o.id, Index: o.index, Edges: o.edges, Sides: sides,
 		Progress: func(done, total int64) { j.progress.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
 	})
 	if err != nil {
@@ -41,6 +44,9 @@ func (o *sourceOptions) load(j *job, sides func(samples int, dims []int, scratch
 	}
 	return set, nil
 }
+
+// named returns the files as they were named, those of links after the others.
+func (o *sourceOptions) named() []string { return slices.Concat(o.sources, o.edges) }
 
 // paths returns the paths of files.
 func paths(files []dataset.File) []string {

@@ -19,7 +19,7 @@ func TestWalkthrough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole runs of the command, one after another")
 	}
-	for page, least := range map[string]int{"tables.md": 6, "report.md": 4, "constraints.md": 7, "explain.md": 6, "suggest.md": 4, "predict.md": 7, "levels.md": 11, "review.md": 9} {
+	for page, least := range map[string]int{"tables.md": 6, "report.md": 4, "constraints.md": 7, "explain.md": 6, "suggest.md": 4, "predict.md": 7, "levels.md": 11, "review.md": 9, "links.md": 10} {
 		t.Run(page, func(t *testing.T) {
 			if commands := walk(t, read(t, "..", "..", "docs", page)); commands < least {
 				t.Errorf("only %d commands were found", commands)
@@ -53,13 +53,13 @@ func usePython(t *testing.T, needs string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// walk runs the commands of a page and returns their number. The blocks of Python that begin
+// walk runs the commands of a page and returns their number. The blocks of Python and awk that begin
 // with a comment of a file's name are written to that file before.
 func walk(t *testing.T, page string) int {
 	t.Helper()
 	dir := t.TempDir()
 	commands := 0
-	for _, script := range regexp.MustCompile("(?s)```python\n# (\\w+\\.py)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+	for _, script := range regexp.MustCompile("(?s)```(?:python|awk)\n# (\\w+\\.(?:py|awk))\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		write(t, dir, script[1], []byte(script[2]))
 	}
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(page, -1) {

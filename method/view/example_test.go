@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -37,4 +38,17 @@ func ExampleInputError() {
 	// Output:
 	// audio: 3 values do not make 2 rows of 2; pass samples x dims values, and at least one dimension
 	// look at sample 1
+}
+
+// Articles 0 to 2 cite each other, and so do 3 and 4; nobody cites article 5.
+func ExampleFromLinks() {
+	cites, err := view.FromLinks(context.Background(), "cites", 6, view.Links{
+		Pairs: [][2]int{{0, 1}, {1, 2}, {2, 0}, {3, 4}},
+	}, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(cites.Links, "links,", cites.Count(), "samples; article 5 has the view:", cites.Has(5))
+	// Output: 4 links, 5 samples; article 5 has the view: false
 }

@@ -34,6 +34,9 @@ type View struct {
 	// Present says which samples have the view; nil means that all have it.
 	// The row of an absent sample is never read.
 	Present []bool
+	// Links is the number of links that the rows were made of by FromLinks, 0 where they are
+	// features.
+	Links int
 }
 
 // InputError says what is wrong with a view and how to mend it.

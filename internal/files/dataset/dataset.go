@@ -77,6 +77,10 @@ type Options struct {
 	// the package's documentation); empty for none. It has one list for each view
 	// found, or one for each view that Views chooses.
 	Index string
+	// Edges are tables of links, FILE or FILE:FROM,TO or FILE:FROM,TO,WEIGHT, each of which is
+	// one more view; see view.FromLinks. Without sources, the samples are the ids that they
+	// list, in order of first appearance.
+	Edges []string
 	// Sides, if not nil, is called before values are read, with the number of samples,
 	// the dimensions of each view, and an estimate of the bytes that reading takes
 	// beside the values. Load returns its error.
@@ -99,7 +103,8 @@ type Set struct {
 	// least one. Their names are "file:array", or "file" for an array without a
 	// name, with the base name of the file unless two files share it.
 	Views []*view.View
-	// Sources has for every view the number of its source, counted from 0.
+	// Sources has for every view the number of its source, counted from 0, with those of
+	// Options.Edges after the others.
 	Sources []int
 	// IDs has one id per sample, all different, or is nil where samples are
 	// numbered by row.
@@ -110,11 +115,37 @@ type Set struct {
 	Notes []string
 }
 
-// Load reads the views that sources name. Each must be named once. The errors
-// are sentences that name the file; those about a sample are *view.InputError.
+// Load reads the views that sources name, and those of the links of opt.Edges after them. Each
+// must be named once. The errors are sentences that name the file; those about a sample are
+// *view.InputError.
 func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 	l := newLibrary(ctx)
 	defer l.close()
+	links, err := l.openAllEdges(opt.Edges)
+	if err != nil {
+		return nil, err
+	}
+	set := &Set{}
+	var chosen []*candidate
+	if len(sources) > 0 || len(links) == 0 {
+		if chosen, err = l.features(set, sources, links, opt); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.link(set, len(sources), links, opt); err != nil {
+		return nil, err
+	}
+	if err := set.check(chosen); err != nil {
+		return nil, err
+	}
+	if set.Files, err = l.files(); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// features reads the views that sources name.
+func (l *library) features(set *Set, sources []string, links []*edges, opt Options) ([]*candidate, error) {
 	all, notes, err := l.candidates(sources, opt.ID)
 	if err != nil {
 		return nil, err
@@ -127,7 +158,7 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 	for i, k := range order {
 		chosen[i] = all[k]
 	}
-	set := &Set{Notes: notes}
+	set.Notes = notes
 	joined, err := l.identify(set, chosen, opt.ID)
 	if err != nil {
 		return nil, err
@@ -141,27 +172,21 @@ func Load(ctx context.Context, sources []string, opt Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	if err := set.announce(chosen, joined, opt.Sides); err != nil {
+	if err := set.announce(chosen, joined, links, opt.Sides); err != nil {
 		return nil, err
 	}
 	if opt.Progress != nil {
 		l.watch(chosen, opt.Progress)
 	}
 	for i, c := range chosen {
-		if err := ctx.Err(); err != nil {
+		if err := l.ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err := set.read(c, i, here); err != nil {
 			return nil, err
 		}
 	}
-	if err := set.check(chosen); err != nil {
-		return nil, err
-	}
-	if set.Files, err = l.files(); err != nil {
-		return nil, err
-	}
-	return set, nil
+	return chosen, nil
 }
 
 // index reads arg, the value of --index, if there is one.
@@ -175,8 +200,9 @@ func (l *library) index(arg string, joined bool, found int, order []int) (*prese
 	return l.presence(arg, found, order)
 }
 
-// announce calls tell with the sides of the views and the bytes that reading takes.
-func (s *Set) announce(chosen []*candidate, joined bool, tell func(samples int, dims []int, scratch int64) error) error {
+// announce calls tell with the sides of the views, those of links after the others, and the
+// bytes that reading takes.
+func (s *Set) announce(chosen []*candidate, joined bool, links []*edges, tell func(samples int, dims []int, scratch int64) error) error {
 	if tell == nil {
 		return nil
 	}
@@ -184,6 +210,9 @@ func (s *Set) announce(chosen []*candidate, joined bool, tell func(samples int, 
 	scratch, err := s.scratch(chosen)
 	if err != nil {
 		return err
+	}
+	for _, e := range links {
+		dims, scratch = append(dims, view.LinkDims), max(scratch, e.scratch(samples))
 	}
 	return tell(samples, dims, scratch)
 }
