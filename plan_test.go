@@ -106,7 +106,7 @@ func TestFootprintKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("collects garbage all the time")
 	}
-	const n, garbage = 3000, 5
+	const n, garbage = 1000, 5
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	heap := func() int64 {
 		var stats runtime.MemStats

@@ -73,7 +73,9 @@ func (v *Server) Serve(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		_ = server.Close()
-		<-done
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
 		return ctx.Err()
 	}
 }

@@ -28,7 +28,7 @@ type Settings struct {
 	Neighbours int
 	// Resolution is the only resolution to try; 0 stands for all.
 	Resolution float64
-	// Orders is in how many orders of moves every granularity is partitioned; 0 stands for 5,
+	// Orders is in how many orders of moves every granularity is partitioned; 0 stands for 3,
 	// or for fewer from 5000 samples on.
 	Orders int
 	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for
@@ -318,10 +318,10 @@ func (p *plan) narrow(set Settings, mates int) {
 const (
 	// mostOrders is in how many orders of moves every granularity is partitioned. Of two that
 	// nearly tie, one order would choose by luck.
-	mostOrders = 5
+	mostOrders = 3
 	// manySamples bounds the samples times the orders: with many samples, a single order says
 	// nearly as much.
-	manySamples = 25_000
+	manySamples = 15_000
 )
 
 const (
