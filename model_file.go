@@ -110,6 +110,7 @@ type modelViewHeader struct {
 	LeftOut  bool                 `json:"left_out"`
 	Function probability.Function `json:"function"`
 	Links    int                  `json:"links,omitempty"` // that the rows were made of
+	Filling  *view.Filling        `json:"fill,omitempty"`  // of values that were missing
 }
 
 // ModelWriter writes a model file in two steps: the rows of the views, which Fit may drop
@@ -167,7 +168,7 @@ func (w *ModelWriter) Finish(m *Model) error {
 	}
 	for i, v := range m.Views {
 		h.Views = append(h.Views, modelViewHeader{
-			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links,
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links, v.Rows.Filling,
 		})
 		if v.LocalScales != nil {
 			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.LocalScales)}, v.LocalScales); err != nil {
@@ -501,6 +502,11 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 		}
 		if known.Links = v.Links; v.Links < 0 {
 			return nil, fmt.Errorf("view %d is of %d links", i, v.Links)
+		}
+		if known.Filling = v.Filling; v.Filling != nil {
+			if err := v.Filling.Validate(v.Dims); err != nil {
+				return nil, fmt.Errorf("view %d: %w", i, err)
+			}
 		}
 		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut})
 		m.Functions.ByView = append(m.Functions.ByView, v.Function)

@@ -58,6 +58,15 @@ func NewView(name string, samples, dims int, data []float32) (*View, error) {
 	return view.New(name, samples, dims, data)
 }
 
+// Fill is a way to fill in single values that are missing: view.Mean, view.Median or view.Zero.
+type Fill = view.Fill
+
+// NewFilledView is NewView, but values that are NaN in a row of others are filled in, in data
+// itself. The view's Filling says how many.
+func NewFilledView(name string, samples, dims int, data []float32, how Fill) (*View, error) {
+	return view.NewFilled(name, samples, dims, data, how)
+}
+
 // ViewFromRows returns a view with a copy of rows; a nil row marks a sample that
 // lacks the view.
 func ViewFromRows[T float32 | float64](name string, rows [][]T) (*View, error) {

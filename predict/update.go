@@ -140,7 +140,7 @@ func joinedIDs(m *mvclust.Model, ids []string, count int) ([]string, error) {
 
 // joined returns the rows of two views, one after the other; the second may be nil.
 func joined(a, b *view.View, count int) *view.View {
-	out := &view.View{Name: a.Name, Samples: a.Samples + count, Dims: a.Dims, Links: a.Links, Data: make([]float32, (a.Samples+count)*a.Dims)}
+	out := &view.View{Name: a.Name, Samples: a.Samples + count, Dims: a.Dims, Links: a.Links, Filling: a.Filling, Data: make([]float32, (a.Samples+count)*a.Dims)}
 	copy(out.Data, a.Data)
 	if b != nil {
 		copy(out.Data[len(a.Data):], b.Data)

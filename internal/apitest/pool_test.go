@@ -198,6 +198,8 @@ func (p kinds) settings() {
 	these(p, partition.Standing{}, partition.Standing{Own: nan, Next: nan})
 	settings(p, view.Links{Pairs: [][2]int{{0, 1}, {1, 2}}}, view.Links{}, view.Links{Pairs: [][2]int{{0, large}}}, view.Links{Pairs: [][2]int{{0, -1}}}, view.Links{Pairs: [][2]int{{0, 1}}, Weights: []float64{nan}}, view.Links{Pairs: [][2]int{{0, 0}, {1, 1}}, Weights: []float64{0, 1e300}},
 		view.Links{Pairs: [][2]int{{0, 1}, {1, 0}}, Weights: []float64{math.SmallestNonzeroFloat64, math.MaxFloat32}}, view.Links{Pairs: [][2]int{{0, 1}}, Weights: []float64{2}, Probability: true}, view.Links{Pairs: [][2]int{{0, 1}}, Weights: []float64{}, Probability: true})
+	constants(p, view.Mean)
+	these(p, &view.Filling{How: view.Mean, Values: []float32{1, 2}}, nil, &view.Filling{How: 99}, &view.Filling{How: view.Zero, Values: []float32{float32(nan)}, Cells: -1})
 	small := synth.Config{Samples: 10, Classes: 2}
 	these(p, small, synth.Config{Samples: -1}, synth.Config{Samples: large}, synth.Config{Samples: large, Classes: large}, synth.Config{Classes: large}, synth.Config{Views: large},
 		synth.Config{Samples: large, Outliers: 0.9999999999}, synth.Config{Dims: []int{large}}, synth.Config{Dims: []int{large, large}}, synth.Config{Dims: []int{0}}, synth.Config{Dims: []int{1, 2, 3}},

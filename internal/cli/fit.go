@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -45,7 +46,8 @@ A VIEW is a file, or FILE:NAME for one array or column of it:
 ` + dataset.Extensions() + `. A file that holds
 several views (view0, view1, ...; X1, X2, ...; a cell array X or data; columns of
 lists of numbers; the modalities of single cells) gives them all, in order. Every view has one row per sample; a row
-that is null or NaN throughout says that the sample lacks the view.
+that is null or NaN throughout says that the sample lacks the view. Single values
+that are missing are an error, unless --fill says how to fill them in.
 
 --edges FILE is a view of links: pairs of samples, by id or by row, perhaps with a
 weight. Without a VIEW, the ids that it lists are the samples. A sample in no pair
@@ -118,6 +120,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet) {
 	o.csvSafeFlag(f)
 	o.sourceFlags(f)
 	f.StringArrayVar(&o.edges, "edges", nil, "`FILE` or FILE:FROM,TO,WEIGHT of links between samples, such as citations: two columns of ids and perhaps one of weights; one more view, alone or beside others; may be repeated")
+	f.StringArrayVar(&o.fill, "fill", nil, "`HOW`, mean, median or zero, single missing values are filled in, by the column; or VIEW=HOW for one view; may be repeated (default they are an error)")
 	f.StringVar(&o.truth, "truth", "", "`FILE[:NAME]` of the known classes, used for the scores alone")
 	o.known.flags(f)
 	f.StringVar(&o.preset, "preset", "auto", "`NAME` of the settings to start from: auto, which adapts to the data, or paper, the published method")
@@ -242,7 +245,7 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fillable(err)
 	}
 	in.set = set
 	samples := set.Views[0].Samples
@@ -276,6 +279,17 @@ func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 		}
 	}
 	return in, nil
+}
+
+// fillable names the flag in an error about single missing values.
+func fillable(err error) error {
+	bad, ok := errors.AsType[*mvclust.InputError](err)
+	if !ok {
+		return err
+	}
+	told := *bad
+	told.Problem = strings.Replace(bad.Problem, "; fill them in, or", "; fill them in (--fill mean, median or zero), or", 1)
+	return &told
 }
 
 // stageWords says what a stage does, and what it counts.

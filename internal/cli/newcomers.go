@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -114,7 +115,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.set, err = (&sourceOptions{sources: sources, views: o.views, id: o.id, index: o.index}).load(j, func(samples int, dims []int, scratch int64) error {
+	if n.set, err = (&sourceOptions{sources: sources, views: o.views, id: o.id, index: o.index, gaps: true}).load(j, func(samples int, dims []int, scratch int64) error {
 		return checkNewcomers(memory.AtHand(), held, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
 	}); err != nil {
 		return nil, err
@@ -122,6 +123,9 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	n.views = make([]*view.View, len(n.model.Views))
 	if err := n.match(place); err != nil {
 		return nil, err
+	}
+	if err := n.fill(); err != nil {
+		return nil, translate(err, sources, n.set)
 	}
 	j.lap("read")
 	return n, nil
@@ -234,6 +238,26 @@ func (n *newcomers) match(place []int) error {
 		if v != nil && v.Dims != rows.Dims {
 			return fmt.Errorf("%s has %s where the view %s of %s has %d; give the features of that view, or say which view it is by NAME=VIEW",
 				words.Name(v.Name), words.Count(v.Dims, "dimension"), words.Name(rows.Name), n.path, rows.Dims)
+		}
+	}
+	return nil
+}
+
+// fill fills in missing values as the fit has, or reports them where it has not.
+func (n *newcomers) fill() error {
+	for k, v := range n.views {
+		if v == nil {
+			continue
+		}
+		known := n.model.Views[k].Rows.Filling
+		if known == nil {
+			if err := cmp.Or(v.CheckGaps(), v.Validate()); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := known.Apply(v); err != nil {
+			return err
 		}
 	}
 	return nil

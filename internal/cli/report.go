@@ -99,11 +99,14 @@ type pictureReport struct {
 }
 
 type viewReport struct {
-	Name       string `json:"name"`
-	Samples    int    `json:"samples"`
-	Dims       int    `json:"dims"`
-	Links      int    `json:"links,omitempty"` // that the rows were made of
-	Present    int    `json:"present"`
+	Name    string `json:"name"`
+	Samples int    `json:"samples"`
+	Dims    int    `json:"dims"`
+	Links   int    `json:"links,omitempty"` // that the rows were made of
+	Present int    `json:"present"`
+	// Fill says how missing values were filled in, and Filled how many.
+	Fill       string `json:"fill,omitempty"`
+	Filled     int    `json:"filled_cells,omitempty"`
 	Zero       int    `json:"zero_rows"` // counted as missing under cosine
 	Metric     string `json:"metric"`
 	Candidates int    `json:"candidates"`
@@ -249,6 +252,10 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
 			LeftOut: leftOut, Share: trace.Shares[m],
 		})
+		if f := v.Filling; f != nil {
+			last := &r.Inputs.Views[m]
+			last.Fill, last.Filled = f.How.String(), f.Cells
+		}
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
 		if leftOut {
 			r.Notes = append(r.Notes, words.Name(v.Name)+": the other views agree with this one hardly more than with noise, so it was left out; remove it from the command, or check its data")
@@ -331,6 +338,11 @@ func (r *runReport) summary(folder string) string {
 		})
 	}
 	b.WriteString(table(rows))
+	for _, v := range r.Inputs.Views {
+		if v.Filled > 0 {
+			fmt.Fprintf(&b, "  %s: %s filled in by %s\n", words.Name(v.Name), words.Count(v.Filled, "missing value"), v.Fill)
+		}
+	}
 	fmt.Fprintf(&b, "\n%s", words.Count(r.Pairs, "pair"))
 	if r.Learning.Epochs > 0 {
 		fmt.Fprintf(&b, ", loss %.4g -> %.4g in %s", r.Learning.First, r.Learning.Least, words.Count(r.Learning.Epochs, "epoch"))

@@ -17,6 +17,10 @@ type sourceOptions struct {
 	index   string
 	// edges are tables of links, for a command that has the flag.
 	edges []string
+	// fill says how missing values are filled in, for a command that has the flag; gaps leaves
+	// them.
+	fill []string
+	gaps bool
 }
 
 func (o *sourceOptions) sourceFlags(f *pflag.FlagSet) {
@@ -31,7 +35,7 @@ func (o *sourceOptions) load(j *job, sides func(samples int, dims []int, scratch
 	const reading = "reading files"
 	j.progress.update(reading, "bytes", 0, 1, 0)
 	set, err := dataset.Load(j.ctx, o.sources, dataset.Options{
-		Views: o.views, ID: o.id, Index: o.index, Edges: o.edges, Sides: sides,
+		Views: o.views, ID: o.id, Index: o.index, Edges: o.edges, Fill: o.fill, Gaps: o.gaps, Sides: sides,
 		Progress: func(done, total int64) { j.progress.update(reading, "bytes", int(min(done, total-1)), int(total), 0) },
 	})
 	if err != nil {

@@ -37,6 +37,8 @@ type View struct {
 	// Links is the number of links that the rows were made of by FromLinks, 0 where they are
 	// features.
 	Links int
+	// Filling says what was filled in where values were missing; nil for nothing.
+	Filling *Filling
 }
 
 // InputError says what is wrong with a view and how to mend it.
@@ -69,7 +71,7 @@ func New(name string, samples, dims int, data []float32) (*View, error) {
 	if err := v.checkSides(); err != nil {
 		return nil, err
 	}
-	if err := v.markMissing(); err != nil {
+	if err := v.markMissing(true); err != nil {
 		return nil, err
 	}
 	if err := v.Validate(); err != nil {
@@ -107,8 +109,9 @@ func FromRows[T float32 | float64](name string, rows [][]T) (*View, error) {
 	return New(name, len(rows), dims, data)
 }
 
-// markMissing sets Present from the rows that are NaN throughout.
-func (v *View) markMissing() error {
+// markMissing sets Present from the rows that are NaN throughout. Unless whole is asked for, rows
+// may be NaN in part.
+func (v *View) markMissing(whole bool) error {
 	for i := range v.Samples {
 		nan := 0
 		for _, x := range v.Row(i) {
@@ -117,7 +120,7 @@ func (v *View) markMissing() error {
 			}
 		}
 		switch {
-		case nan == 0:
+		case nan == 0, nan < v.Dims && !whole:
 		case nan < v.Dims:
 			return &InputError{v.Name, i, fmt.Sprintf("has %d NaN among its %d values; fill them in, or make the whole row NaN to say that the sample lacks this view", nan, v.Dims)}
 		default:

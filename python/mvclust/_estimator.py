@@ -43,6 +43,7 @@ _FLAGS = {
     "--preset": "preset",
     "--param": "params",
     "--memory": "memory",
+    "--fill": "fill",
     "--seed": "random_state",
     "--threads": "n_jobs",
     "--must-link": "must_link",
@@ -116,6 +117,8 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     memory : str, default=None
         What the run may take, such as ``"8GiB"``; one that needs more is refused before it
         starts. None stands for all that the machine has.
+    fill : {"mean", "median", "zero"}, default=None
+        What takes the place of single missing values, by the column. None makes them an error.
     progress : bool, default=None
         Whether to show progress. None shows it in a terminal and in a notebook.
 
@@ -176,6 +179,7 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
         random_state: Any = None,
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
+        fill: Optional[str] = None,
         progress: Optional[bool] = None,
     ) -> None:
         self.preset = preset
@@ -186,6 +190,7 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory
+        self.fill = fill
         self.progress = progress
 
     def fit(
@@ -419,6 +424,8 @@ or dict of them
             flags.append(f"--neighbors={self.neighbours}")
         if self.memory is not None:
             flags.append(f"--memory={self.memory}")
+        if self.fill is not None:
+            flags.append(f"--fill={self.fill}")
         params = dict(self.params or {})
         if self.resolution is not None:
             params["resolution"] = self.resolution

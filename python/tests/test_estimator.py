@@ -86,6 +86,13 @@ class Fit(unittest.TestCase):
             assert m.scores_ is not None
             self.assertEqual(m.scores_["ari"], 1)
 
+    def test_fill(self) -> None:
+        gaps = self.images.copy()
+        gaps[3, 1] = np.nan
+        m = MVClust(fill="mean").fit([gaps, self.texts])
+        self.assertEqual(m.run_["inputs"]["views"][0]["filled_cells"], 1)
+        self.assertEqual(len(m.predict([gaps, self.texts])), len(gaps))
+
     def test_errors(self) -> None:
         a, b = self.images, self.texts
         hole, infinite = a.copy(), a.copy()

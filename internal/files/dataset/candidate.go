@@ -263,7 +263,7 @@ func (c *candidate) scratch() (int64, error) {
 
 // view reads the values. Samples that are not present lack the view, whatever the file
 // holds for them. Where present is nil, the file alone decides.
-func (c *candidate) view(present []bool) (*view.View, error) {
+func (c *candidate) view(present []bool, how filler) (*view.View, error) {
 	var data []float32
 	var err error
 	switch {
@@ -283,7 +283,7 @@ func (c *candidate) view(present []bool) (*view.View, error) {
 			setMissing(data[i*dims : (i+1)*dims])
 		}
 	}
-	return view.New(c.name, n, dims, data)
+	return how(c.name, n, dims, data)
 }
 
 // explain adds to an error of package view the file, or the id of the sample.
@@ -313,7 +313,7 @@ func (c *candidate) stays(n int) bool {
 // spread returns the view of n samples in which row i of v is sample places[i]. The
 // samples without a row are NaN throughout.
 func spread(v *view.View, places []int, n int) *view.View {
-	out := &view.View{Name: v.Name, Samples: n, Dims: v.Dims, Data: make([]float32, n*v.Dims), Present: make([]bool, n)}
+	out := &view.View{Name: v.Name, Samples: n, Dims: v.Dims, Filling: v.Filling, Data: make([]float32, n*v.Dims), Present: make([]bool, n)}
 	setMissing(out.Data)
 	for i, at := range places {
 		copy(out.Row(at), v.Row(i))

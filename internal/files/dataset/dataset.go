@@ -77,6 +77,11 @@ type Options struct {
 	// the package's documentation); empty for none. It has one list for each view
 	// found, or one for each view that Views chooses.
 	Index string
+	// Fill says how single values that are missing are filled in: a view.Fill for all views, or
+	// VIEW=FILL for one, named as by Views. Where nothing is said, they are an error.
+	Fill []string
+	// Gaps has them stay missing; view.Filling.Apply can fill them in.
+	Gaps bool
 	// Edges are tables of links, FILE or FILE:FROM,TO or FILE:FROM,TO,WEIGHT, each of which is
 	// one more view; see view.FromLinks. Without sources, the samples are the ids that they
 	// list, in order of first appearance.
@@ -172,6 +177,10 @@ func (l *library) features(set *Set, sources []string, links []*edges, opt Optio
 			return nil, err
 		}
 	}
+	how, err := fills(chosen, opt)
+	if err != nil {
+		return nil, err
+	}
 	if err := set.announce(chosen, joined, links, opt.Sides); err != nil {
 		return nil, err
 	}
@@ -182,7 +191,7 @@ func (l *library) features(set *Set, sources []string, links []*edges, opt Optio
 		if err := l.ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := set.read(c, i, here); err != nil {
+		if err := set.read(c, i, here, how[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -218,7 +227,7 @@ func (s *Set) announce(chosen []*candidate, joined bool, links []*edges, tell fu
 }
 
 // read reads view i.
-func (s *Set) read(c *candidate, i int, here *presence) error {
+func (s *Set) read(c *candidate, i int, here *presence, how filler) error {
 	var present []bool
 	if here != nil {
 		n, _ := c.sides()
@@ -227,9 +236,12 @@ func (s *Set) read(c *candidate, i int, here *presence) error {
 			return err
 		}
 	}
-	v, err := c.view(present)
+	v, err := c.view(present, how)
 	if err != nil {
 		return c.explain(err, s.IDs)
+	}
+	if f := v.Filling; f != nil && f.Cells > 0 {
+		s.note("%s: %s filled in by %v", c.name, words.Count(f.Cells, "missing value"), f.How)
 	}
 	if n := lost(v, present); n > 0 {
 		s.note("%s lacks %s that --index lists, being NaN throughout there", c.name, words.Count(n, "sample"))
@@ -480,7 +492,7 @@ func choose(all []*candidate, asked []string) ([]int, error) {
 		}
 	}
 	for _, a := range asked {
-		fit, err := matches(all, a)
+		fit, err := matches(all, a, "--views")
 		if err != nil {
 			return nil, err
 		}
@@ -493,7 +505,7 @@ func choose(all []*candidate, asked []string) ([]int, error) {
 }
 
 // matches returns the place in all of the view with a number or a name.
-func matches(all []*candidate, asked string) (int, error) {
+func matches(all []*candidate, asked, flag string) (int, error) {
 	var there []string
 	for k, c := range all {
 		there = append(there, fmt.Sprintf("%d (%s)", k, c.name))
@@ -507,12 +519,12 @@ func matches(all []*candidate, asked string) (int, error) {
 			continue
 		}
 		if fit >= 0 {
-			return 0, fmt.Errorf("--views: %s stands for more than one of %s; choose by number", words.Quote(asked), words.List(there))
+			return 0, fmt.Errorf("%s: %s stands for more than one of %s; choose by number", flag, words.Quote(asked), words.List(there))
 		}
 		fit = k
 	}
 	if fit < 0 {
-		return 0, fmt.Errorf("--views: there is no view %s; choose among %s", words.Quote(asked), words.List(there))
+		return 0, fmt.Errorf("%s: there is no view %s; choose among %s", flag, words.Quote(asked), words.List(there))
 	}
 	return fit, nil
 }
