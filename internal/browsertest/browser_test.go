@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,9 @@ func (p *tab) wait(what, expression string) {
 	p.t.Errorf("%s: %s is not true in five seconds", what, expression)
 }
 
+// local are the beginnings of addresses of what is in the page itself.
+var local = []string{"data:", "blob:", "about:srcdoc"}
+
 // quiet fails the test if the page has written to the console or asked for anything but
 // itself.
 func (p *tab) quiet() {
@@ -148,7 +152,7 @@ func (p *tab) quiet() {
 		p.t.Errorf("the console says: %s", m)
 	}
 	for _, url := range p.requests {
-		if !strings.HasPrefix(url, p.address) && !strings.HasPrefix(url, "data:") {
+		if !strings.HasPrefix(url, p.address) && !slices.ContainsFunc(local, func(scheme string) bool { return strings.HasPrefix(url, scheme) }) {
 			p.t.Errorf("the page asks for %s", url)
 		}
 	}

@@ -92,7 +92,7 @@ cannot be used, and 130 after Ctrl-C.`,
 			return cmd.Help()
 		},
 	})
-	root.AddCommand(newFitCommand(), newPredictCommand(), newUpdateCommand(), newEvalCommand(), newLevelsCommand(), newCutCommand(), newExplainCommand(), newSuggestCommand(), newReviewCommand(), newSynthCommand(), newDemoCommand(), newVersionCommand())
+	root.AddCommand(commands()...)
 	return root
 }
 

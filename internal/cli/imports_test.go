@@ -27,6 +27,7 @@ func mayImport() map[string][]string {
 		"score":                  {},
 		"synth":                  {"method/view", "internal/words"},
 		"cmd/mvclust":            {"internal/cli"},
+		"web":                    {"", "internal/front"},
 		"method/sparse":          {},
 		"internal/*":             {},
 		"internal/cli":           {"*"},

@@ -33,6 +33,7 @@ type progress struct {
 	unit        string
 	done, total int
 	begun       time.Time
+	told        time.Time // when the last line of JSON was printed
 	running     bool
 	drawn       bool
 	run         estimate
@@ -57,6 +58,9 @@ type progressReport struct {
 type progressNote struct {
 	Note string `json:"note"`
 }
+
+// jsonEvery is the time between two lines of JSON, but at the ends of stages.
+const jsonEvery = 100 * time.Millisecond
 
 // leastShare is the share of a run's work after which its duration is estimated.
 const leastShare = 0.03
@@ -91,7 +95,7 @@ func newProgress(w io.Writer, asJSON bool) *progress {
 	p.colour = os.Getenv("NO_COLOR") == "" //nolint:misspell // the name that others have agreed on
 	every := 30 * time.Second
 	if asJSON {
-		every = 100 * time.Millisecond
+		every = jsonEvery
 	} else if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		every = 100 * time.Millisecond
 		p.width = func() int {
@@ -136,6 +140,8 @@ func (p *progress) update(stage, unit string, done, total int, share float64) {
 	if p.running && done >= total {
 		p.running = false
 		p.line(fmt.Sprintf("%s: done in %s", stage, short(p.now().Sub(p.begun))))
+	} else if p.json && p.running && p.now().Sub(p.told) >= jsonEvery {
+		p.line("") // in a browser, there are no ticks while the only thread computes
 	}
 }
 
@@ -191,6 +197,7 @@ func (p *progress) line(s string) {
 			seconds := left.Seconds()
 			r.SecondsLeft = &seconds
 		}
+		p.told = p.now()
 		p.encode(r)
 	case p.width == nil:
 		say(p.w, s+"\n")

@@ -247,6 +247,29 @@ func TestProgressJSON(t *testing.T) {
 	}
 }
 
+// Without ticks, as in a browser while it computes, updates print a line every 100 ms.
+func TestProgressJSONWithoutTicks(t *testing.T) {
+	var b bytes.Buffer
+	p, now := clock(&b, 0, false)
+	p.json = true
+	for done := range 10 {
+		p.update("reading", "bytes", done, 10, 0)
+		*now = now.Add(40 * time.Millisecond)
+	}
+	p.update("reading", "bytes", 10, 10, 0)
+	var got []int
+	for line := range strings.Lines(b.String()) {
+		var r progressReport
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		got = append(got, r.Done)
+	}
+	if want := []int{0, 3, 6, 9, 10}; !reflect.DeepEqual(got, want) {
+		t.Errorf("lines at %v of 10, want %v", got, want)
+	}
+}
+
 func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.00s", 250 * time.Millisecond: "0.25s", 3 * time.Second: "3.0s", 61 * time.Second: "1m1s",

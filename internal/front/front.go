@@ -9,13 +9,26 @@ import _ "embed" // the parts of the pages
 //go:embed style.css
 var Style string
 
-// ReportHTML is the template of the report, and ReviewHTML that of the review.
+// WebStyle is what the page that clusters in the browser has besides.
+//
+//go:embed web.css
+var WebStyle string
+
+// ReportHTML is the template of the report, ReviewHTML that of the review, and WebHTML that of
+// the page that clusters in the browser.
 var (
 	//go:embed report.html
 	ReportHTML string
 	//go:embed review.html
 	ReviewHTML string
+	//go:embed web.html
+	WebHTML string
 )
+
+// Worker is the script of the worker in which that page runs the program.
+//
+//go:embed worker.js
+var Worker string
 
 var (
 	//go:embed common.js
@@ -24,6 +37,8 @@ var (
 	reportScript string
 	//go:embed review.js
 	reviewScript string
+	//go:embed web.js
+	webScript string
 )
 
 // ReportScript returns the script of the report.
@@ -31,3 +46,6 @@ func ReportScript() string { return common + reportScript }
 
 // ReviewScript returns the script of the review.
 func ReviewScript() string { return common + reviewScript }
+
+// WebScript returns the script of the page that clusters in the browser.
+func WebScript() string { return common + webScript }
