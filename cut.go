@@ -57,7 +57,7 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", level, words.Count(len(m.Levels), "level"))
 	}
 	next := *m
-	next.Retired, next.Settings.Chosen, next.Level = 0, 0, level
+	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level = 0, 0, 0, level
 	start := m.Labels // without levels
 	if level >= 0 {
 		l := &m.Levels[level]

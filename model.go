@@ -87,6 +87,9 @@ type ModelSettings struct {
 	// Chosen is the number of samples from which Neighbours and Resolution were chosen; 0
 	// where one of them was given.
 	Chosen int
+	// Anchored is the number of samples when Resolution was last set by Fit, or by predict.Update
+	// so that the clusters stay as coarse as they are; 0 stands for those of the model.
+	Anchored int
 	// Posterior, Refinement and Partition are those of the stages.
 	Posterior  posterior.Settings
 	Refinement refine.Settings
@@ -302,6 +305,8 @@ func (m *Model) validateSettings() error {
 		return fmt.Errorf("there are %d candidates of each of %d samples; there is at least 1, and one fewer than the samples at most", s.Candidates, n)
 	case s.Chosen < 0 || s.Chosen > n:
 		return fmt.Errorf("the number of neighbours was chosen from %d samples of %d", s.Chosen, n)
+	case s.Anchored < 0 || s.Anchored > n:
+		return fmt.Errorf("the resolution was set for %d samples of %d", s.Anchored, n)
 	case m.Neighbourhoods == nil && !s.Refinement.WithoutCoNeighbours:
 		return errors.New("the neighbours for co-neighbour propagation are missing")
 	case m.Neighbourhoods != nil && m.Neighbourhoods.K() >= n:

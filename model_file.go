@@ -57,6 +57,7 @@ type modelSettings struct {
 	Neighbours int                `json:"neighbors"`
 	Candidates int                `json:"candidates"`
 	Chosen     int                `json:"chosen,omitempty"`
+	Anchored   int                `json:"anchored,omitempty"`
 	Posterior  posterior.Settings `json:"posterior"`
 	Refinement modelRefinement    `json:"refinement"`
 	Partition  modelPartition     `json:"partition"`
@@ -83,7 +84,7 @@ type modelPartition struct {
 func (s *ModelSettings) encode() modelSettings {
 	r, p := s.Refinement, s.Partition
 	return modelSettings{
-		s.Neighbours, s.Candidates, s.Chosen, s.Posterior,
+		s.Neighbours, s.Candidates, s.Chosen, s.Anchored, s.Posterior,
 		modelRefinement{r.WithoutPaths, s.Neighbours, r.WithoutCoNeighbours, r.Rounds},
 		modelPartition{p.Sweeps, p.Levels, s.Resolution, p.Clip}, s.Seed,
 	}
@@ -92,7 +93,7 @@ func (s *ModelSettings) encode() modelSettings {
 func (s *modelSettings) decode() ModelSettings {
 	r, p := s.Refinement, s.Partition
 	return ModelSettings{
-		Neighbours: s.Neighbours, Candidates: s.Candidates, Resolution: p.Resolution, Chosen: s.Chosen,
+		Neighbours: s.Neighbours, Candidates: s.Candidates, Resolution: p.Resolution, Chosen: s.Chosen, Anchored: s.Anchored,
 		Posterior:  s.Posterior,
 		Refinement: refine.Settings{WithoutPaths: r.WithoutPaths, WithoutCoNeighbours: r.WithoutCoNeighbours, Rounds: r.Rounds},
 		Partition:  partition.Settings{Sweeps: p.Sweeps, Levels: p.Levels, Clip: p.Clip},

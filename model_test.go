@@ -276,6 +276,7 @@ func TestModelValidate(t *testing.T) {
 		"candidates":   func(m *mvclust.Model) { m.Settings.Candidates = len(m.Labels) },
 		"nearest":      func(m *mvclust.Model) { m.Neighbourhoods = nil },
 		"chosen":       func(m *mvclust.Model) { m.Settings.Chosen = len(m.Labels) + 1 },
+		"anchored":     func(m *mvclust.Model) { m.Settings.Anchored = len(m.Labels) + 1 },
 		"empty id":     func(m *mvclust.Model) { m.IDs[1] = "" },
 		"same id":      func(m *mvclust.Model) { m.IDs[1] = m.IDs[2] },
 		"latin id":     func(m *mvclust.Model) { m.IDs[1] = "M\xfcller" },

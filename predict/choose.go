@@ -2,15 +2,20 @@ package predict
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
 )
 
 const (
 	// grown is by what share the samples must have grown since the last choice of
-	// granularity for another choice.
+	// granularity for another choice, and since the resolution was set for another one.
 	grown = 0.1
+	// finer is the ratio of two resolutions that are tried one after the other.
+	finer = 1.2
 	// better is the least ratio of the best score to the present one that is no noise.
 	better = 1.5
 )
@@ -23,6 +28,49 @@ type Granularity struct {
 	// present granularity.
 	Clusters int     `json:"clusters"`
 	Gain     float64 `json:"gain"`
+}
+
+// anchor sets the resolution, where the samples have grown since it was last set, to that of those
+// tried whose clusters are the most like those of the old model, by selection.Suitability on its
+// samples; of equals to the highest. The resolution rises with the samples, so that clusters
+// without new links stay as they are, and would in the end divide every cluster.
+func (u *update) anchor() error {
+	set, old, n := &u.next.Settings, u.old.Samples(), u.next.Graph.Samples()
+	since := set.Anchored
+	if since == 0 {
+		since = old
+	}
+	set.Anchored = since
+	growth := float64(n) / float64(since)
+	if set.Resolution <= 0 || growth < 1+grown {
+		return nil
+	}
+	set.Anchored = n
+	resolutions := []float64{set.Resolution}
+	for r := set.Resolution; r > set.Resolution/(finer*growth*growth); {
+		r /= finer
+		resolutions = append(resolutions, r)
+	}
+	slices.Reverse(resolutions)
+	series, err := partition.NewSeries(u.ctx, u.next.Graph, set.Resolution, u.known, set.Partition)
+	if err != nil {
+		return err
+	}
+	present := make([]selection.Example, old)
+	for i, l := range u.old.Labels {
+		present[i] = selection.Example{Sample: i, Class: l}
+	}
+	random := func(resolution float64) *rand.Rand {
+		return rand.New(rand.NewPCG(set.Seed^math.Float64bits(resolution), anchorStream))
+	}
+	most, best := -1.0, set.Resolution
+	err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int, _ float64) {
+		if like := selection.Suitability(labels, 1, 0, present); like > most {
+			most, best = like, resolutions[r]
+		}
+	})
+	set.Resolution = best
+	return err
 }
 
 // look returns a better number of neighbours and resolution, where Fit chose them, there are

@@ -18,8 +18,11 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// updateStream keeps the random numbers of an update apart from those of other stages.
-const updateStream = 4
+// The streams keep the random numbers of an update apart from those of other stages.
+const (
+	updateStream = iota + 4
+	anchorStream
+)
 
 // Update returns a model that has new samples too, after those of m, and what changed in
 // the clusters. m stays as it is. views and progress are those of Predictor.Predict. ids
@@ -36,7 +39,8 @@ const updateStream = 4
 // with the clusters of both. Others follow when something they have links to has moved.
 // With a resolution, clusters without new links stay as they are: the new model's
 // resolution is higher by the factor by which the sum of all links has grown, so that the
-// weights expected by chance stay the same.
+// weights expected by chance stay the same. Where the samples have grown by a tenth, it is set
+// anew, so that clusters as coarse as those of m are found.
 //
 // The number of neighbours and the resolution stay those of m. If Fit chose them, and the
 // samples have grown by a tenth since, Update tries others, with no more neighbours than m has,
@@ -341,6 +345,9 @@ func (u *update) partition() (*Changes, error) {
 	n, m := u.old.Samples(), u.next
 	if before := sumOf(u.old.Graph); before > 0 && u.count > 0 {
 		m.Settings.Resolution *= sumOf(m.Graph) / before
+	}
+	if err := u.anchor(); err != nil {
+		return nil, err
 	}
 	start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 	random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))

@@ -206,6 +206,23 @@ func TestUpdateLooksAgain(t *testing.T) {
 	}
 }
 
+// Many small updates, which make the samples four times as many, keep the granularity of the model.
+func TestUpdateKeepsGranularity(t *testing.T) {
+	set := made(t, synth.Config{Samples: 600, Classes: 4, Dims: []int{8, 8}, Noise: []float64{0.6}, Missing: 0.25, Seed: 2})
+	m := fitted(t, take(set.Views, span(0, 150)), mvclust.Options{})
+	before := m.Clusters()
+	for from := 150; from < 600; from += 15 {
+		m, _ = updated(t, m, take(set.Views, span(from, from+15)), 0)
+	}
+	s, err := score.Compare(set.Labels, m.Labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before != 4 || m.Clusters() != 4 || s.ARI < 0.8 {
+		t.Errorf("%d clusters became %d, with an ARI of %.3f", before, m.Clusters(), s.ARI)
+	}
+}
+
 func TestUpdateRefuses(t *testing.T) {
 	set := made(t, synth.Config{Samples: 60, Classes: 3, Dims: []int{4, 5}})
 	m := fitted(t, take(set.Views, span(0, 50)), mvclust.Options{})
