@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -94,7 +95,7 @@ func TestFromLinksRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := FromLinks(ctx, "cites", 3, Links{Pairs: [][2]int{{0, 1}}}, 1); err != context.Canceled {
+	if _, err := FromLinks(ctx, "cites", 3, Links{Pairs: [][2]int{{0, 1}}}, 1); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
