@@ -1,10 +1,179 @@
 package mvclust_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/predict"
 )
+
+// copied returns two views of n samples whose rows are drawn from so many distinct ones, of which
+// some samples lack one, and the kind of every sample: those of one kind have equal rows.
+func copied(t testing.TB, seed uint64, n, distinct int, missing float64) (views []*mvclust.View, kind []int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	kind = make([]int, n)
+	for i := range kind {
+		kind[i] = random.IntN(distinct)
+		if i < distinct {
+			kind[i] = i
+		}
+	}
+	for m, dims := range []int{3, 5} {
+		rows := make([]float32, distinct*dims)
+		for i := range rows {
+			rows[i] = float32(random.NormFloat64())
+		}
+		v := &mvclust.View{Name: fmt.Sprint("view", m), Samples: n, Dims: dims, Data: make([]float32, n*dims), Present: make([]bool, n)}
+		for i, k := range kind {
+			copy(v.Row(i), rows[k*dims:][:dims])
+			v.Present[i] = true
+		}
+		views = append(views, v)
+	}
+	for i := range kind {
+		if random.Float64() < missing {
+			out := random.IntN(2)
+			views[out].Present[i] = false
+			kind[i] += distinct * (1 + out)
+		}
+	}
+	return views, kind
+}
+
+// checkKinds checks that samples of a kind are in one cluster.
+func checkKinds(t *testing.T, what string, kind, labels []int) {
+	t.Helper()
+	first := map[int]int{}
+	for i, k := range kind {
+		f, seen := first[k]
+		if !seen {
+			first[k] = i
+		} else if labels[i] != labels[f] {
+			t.Fatalf("%s: samples %d and %d have equal rows and the labels %d and %d", what, f, i, labels[f], labels[i])
+		}
+	}
+}
+
+// TestEqualRowsAreOne holds that rows which are equal in all views that they have are in one
+// cluster, whatever the preset, the size and the share of missing views, at every level, in
+// another granularity, where examples are given, and when some of the samples come later.
+func TestEqualRowsAreOne(t *testing.T) {
+	for seed, c := range []struct {
+		n, distinct int
+		missing     float64
+		opt         mvclust.Options
+	}{
+		{30, 2, 0, mvclust.Options{}},
+		{90, 5, 0.4, mvclust.Options{}},
+		{120, 60, 0.2, mvclust.Options{}},
+		{150, 10, 0.3, mvclust.Options{Preset: mvclust.Paper}},
+		{150, 2, 0.3, mvclust.Options{Preset: mvclust.Paper}},
+		{200, 40, 0, mvclust.Options{Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L2}}},
+		{100, 12, 0.3, mvclust.Options{Neighbours: 4, Resolution: 3}},
+		{100, 12, 0.3, mvclust.Options{Clusters: 5}},
+		{80, 9, 0, mvclust.Options{Examples: []mvclust.Example{{Sample: 0, Label: "a"}, {Sample: 1, Label: "b"}, {Sample: 2, Label: "a"}}}},
+	} {
+		what := fmt.Sprintf("%d samples of %d rows, %v", c.n, c.distinct, c.opt.Preset)
+		views, kind := copied(t, uint64(seed), c.n, c.distinct, c.missing)
+		r, err := mvclust.Fit(t.Context(), views, c.opt)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		checkKinds(t, what, kind, r.Labels)
+		for _, l := range r.Levels {
+			checkKinds(t, what+", a level", kind, l.Labels)
+		}
+		m := mvclust.NewModel(views, r, nil)
+		for clusters := 2; clusters <= 4 && clusters <= c.distinct; clusters++ {
+			if next, err := m.Cut(t.Context(), mvclust.CutOptions{Clusters: clusters}); err != nil {
+				t.Errorf("%s: %v", what, err)
+			} else {
+				checkKinds(t, fmt.Sprintf("%s, %d clusters", what, clusters), kind, next.Labels)
+			}
+		}
+		taught, err := m.Cut(t.Context(), mvclust.CutOptions{Level: 0, Examples: []mvclust.Example{{Sample: 0, Label: "x"}, {Sample: 1, Label: "y"}}})
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		checkKinds(t, what+", with examples", kind, taught.Labels)
+	}
+}
+
+// TestEqualRowsComeLater updates a model with samples whose rows it has, and some of which are
+// equal to each other.
+func TestEqualRowsComeLater(t *testing.T) {
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		views, kind := copied(t, 7, 160, 20, 0.2)
+		first, later := make([]*mvclust.View, len(views)), make([]*mvclust.View, len(views))
+		for m, v := range views {
+			cut := 120
+			first[m] = &mvclust.View{Name: v.Name, Samples: cut, Dims: v.Dims, Data: v.Data[:cut*v.Dims], Present: v.Present[:cut]}
+			later[m] = &mvclust.View{Name: v.Name, Samples: v.Samples - cut, Dims: v.Dims, Data: v.Data[cut*v.Dims:], Present: v.Present[cut:]}
+		}
+		r, err := mvclust.Fit(t.Context(), first, mvclust.Options{Preset: preset})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := mvclust.NewModel(first, r, nil)
+		next, _, err := predict.Update(t.Context(), m, later, nil, 2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkKinds(t, preset.String(), kind, next.Labels)
+	}
+}
+
+// TestEqualRowsApart holds that constraints and examples keep equal rows apart, and no more of
+// them than they say.
+func TestEqualRowsApart(t *testing.T) {
+	views, kind := copied(t, 3, 90, 6, 0)
+	same := -1 // a sample equal to sample 0
+	for i := 1; same < 0; i++ {
+		if kind[i] == kind[0] {
+			same = i
+		}
+	}
+	for name, opt := range map[string]mvclust.Options{
+		"cannot-link": {Constraints: mvclust.Constraints{CannotLink: [][2]int{{0, same}}}},
+		"examples":    {Examples: []mvclust.Example{{Sample: 0, Label: "a"}, {Sample: same, Label: "b"}}},
+	} {
+		r, err := mvclust.Fit(t.Context(), views, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Labels[0] == r.Labels[same] {
+			t.Errorf("%s: equal rows that cannot be together are", name)
+		}
+		kind := append([]int{}, kind...)
+		kind[same] = -1 // by itself, and the others of the kind with sample 0
+		checkKinds(t, name, kind, r.Labels)
+	}
+}
+
+// BenchmarkEqualRows clusters rows of which few are distinct. By sample, more of them should take
+// no longer.
+func BenchmarkEqualRows(b *testing.B) {
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		for _, n := range []int{5_000, 20_000} {
+			for _, distinct := range []int{2, 10, 1000} {
+				views, _ := copied(b, 1, n, distinct, 0)
+				b.Run(fmt.Sprintf("%v/%d/%d", preset, n, distinct), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						if _, err := mvclust.Fit(b.Context(), views, mvclust.Options{Preset: preset}); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/sample")
+				})
+			}
+		}
+	}
+}
 
 // TestEqualRowsStayTogether clusters so many rows of two values that the neighbours are
 // searched approximately, in one view and in two.

@@ -12,6 +12,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // CutOptions say which granularity becomes the current one: that with so many Clusters, or the
@@ -66,6 +67,11 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 			return nil, err
 		}
 	}
+	alike, err := m.alike(ctx, opt.Threads)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(alike, start)
 	p := &granular{next.Graph, start, next.Settings.Resolution, next.Settings.Partition, next.Settings.Seed}
 	if level >= 0 && opt.Clusters > 0 {
 		if err := c.approach(ctx, p); err != nil {
@@ -88,6 +94,15 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 		return nil, err
 	}
 	return &next, ctx.Err()
+}
+
+// alike returns, for every sample, the lowest one with equal rows, as view.Equal does.
+func (m *Model) alike(ctx context.Context, threads int) ([]int32, error) {
+	views := make([]*View, len(m.Views))
+	for v := range m.Views {
+		views[v] = m.Views[v].Rows
+	}
+	return view.Equal(ctx, views, threads)
 }
 
 // refined makes the graph of the given number of neighbours anew.
@@ -133,6 +148,8 @@ type cutter struct {
 	given    *constraint.Resolved
 	known    *constraint.Resolved
 	taught   *constraint.Resolved // what follows from the examples alone
+	equal    []int32              // by sample: the lowest one with equal rows; nil where no two are equal
+	alike    *constraint.Resolved // that they stay together, but for those of two classes
 }
 
 func newCutter(base constraint.Set, examples []Example, clusters, samples, threads int) (*cutter, error) {
@@ -156,6 +173,29 @@ func newCutter(base constraint.Set, examples []Example, clusters, samples, threa
 		return nil, option.Errorf("Examples", "they and the constraints contradict each other (samples are counted from 0, and the links of the examples after those of the constraints): %v", err)
 	}
 	return c, nil
+}
+
+// keep keeps equal rows together that are in one cluster: alike holds the lowest of them by sample,
+// or is nil. labels holds the clusters, or is nil where there are none yet.
+func (c *cutter) keep(alike []int32, labels []int) {
+	if alike == nil {
+		return
+	}
+	c.equal, c.given, c.known = alike, c.given.Together(alike, labels), c.known.Together(alike, labels)
+	classes := slices.Repeat([]int{-1}, len(alike)) // by the lowest of equal rows: the class of examples
+	mixed := make([]bool, len(alike))
+	for _, x := range c.examples {
+		first := alike[x.Sample]
+		mixed[first] = mixed[first] || classes[first] >= 0 && classes[first] != x.Class
+		classes[first] = x.Class
+	}
+	pure := slices.Clone(alike)
+	for i, first := range alike {
+		if mixed[first] {
+			pure[i] = int32(i)
+		}
+	}
+	c.alike = (*constraint.Resolved)(nil).Together(pure, labels)
 }
 
 // checkClusters reports a number of clusters that so many samples cannot have.
@@ -263,11 +303,12 @@ func (c *cutter) teach(ctx context.Context, p *granular) error {
 	if p.graph, err = c.taught.Propagate(ctx, p.graph, c.threads); err != nil {
 		return err
 	}
-	parts, err := partition.Separate(ctx, p.graph, p.resolution, p.set, p.labels, separable(p.labels, c.examples), p.random(p.resolution))
+	parts, err := partition.Separate(ctx, p.graph, p.resolution, c.alike, p.set, p.labels, separable(p.labels, c.examples), p.random(p.resolution))
 	if err != nil {
 		return err
 	}
 	labels, moved := taught(parts, c.examples)
+	moved = c.follow(labels, moved)
 	if _, broken := c.known.Violation(labels); broken {
 		// Constraints on other samples are in the way: the clusters are found anew.
 		found, err := partition.Find(ctx, p.graph, p.resolution, c.known, p.set, p.random(p.resolution), nil)
@@ -314,6 +355,27 @@ func separable(labels []int, examples []selection.Example) []int {
 		}
 	}
 	return class
+}
+
+// follow puts samples with rows equal to an example's into its cluster, unless constraints keep
+// them apart, and adds them to those that have moved.
+func (c *cutter) follow(labels, moved []int) []int {
+	if c.equal == nil {
+		return moved
+	}
+	nodes, _ := c.known.Nodes()
+	type place struct{ equal, node int32 }
+	to := map[place]int{}
+	for _, x := range c.examples {
+		to[place{c.equal[x.Sample], nodes[x.Sample]}] = labels[x.Sample]
+	}
+	for i, l := range labels {
+		if want, follows := to[place{c.equal[i], nodes[i]}]; follows && l != want {
+			labels[i] = want
+			moved = append(moved, i)
+		}
+	}
+	return moved
 }
 
 // taught returns the labels that meet the examples, and the examples that have moved. A class

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mvclust/mvclust"
@@ -166,6 +167,8 @@ func TestCutRefused(t *testing.T) {
 		"clusters":       {Clusters: -1},
 		"no such sample": {Examples: []mvclust.Example{{Sample: 1000, Label: "x"}}},
 		"no label":       {Examples: []mvclust.Example{{Sample: 1}}},
+		"a long label":   {Examples: []mvclust.Example{{Sample: 1, Label: strings.Repeat("x", 1001)}}},
+		"no text":        {Examples: []mvclust.Example{{Sample: 1, Label: "\xff"}}},
 		"two labels":     {Examples: []mvclust.Example{{Sample: 1, Label: "x"}, {Sample: 1, Label: "y"}}},
 	} {
 		if _, err := m.Cut(t.Context(), opt); err == nil {

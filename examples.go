@@ -3,6 +3,7 @@ package mvclust
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/words"
@@ -15,12 +16,15 @@ import (
 type Example struct {
 	// Sample is its number in the views.
 	Sample int `json:"sample"`
-	// Label is the name of its class, any text.
+	// Label is the name of its class: any text in UTF-8 of at most 1000 bytes.
 	Label string `json:"label"`
 }
 
 // mostClasses bounds the labels of examples: each two of them are a constraint.
 const mostClasses = 1000
+
+// mostLabel bounds the bytes of a label, which is written beside every sample of its cluster.
+const mostLabel = 1000
 
 // examplesSet returns the constraints that follow from examples: must-links within a label, and a
 // cannot-link between the first samples of any two.
@@ -35,6 +39,10 @@ func examplesSet(examples []Example, samples int) (constraint.Set, error) {
 			return set, option.Errorf("Examples", "there is no sample %d; name samples from 0 to %d", x.Sample, samples-1)
 		case x.Label == "":
 			return set, option.Errorf("Examples", "sample %d has no label; give it one, or leave it out", x.Sample)
+		case len(x.Label) > mostLabel:
+			return set, option.Errorf("Examples", "the label of sample %d has %d bytes; shorten it to %d at most", x.Sample, len(x.Label), mostLabel)
+		case !utf8.ValidString(x.Label):
+			return set, option.Errorf("Examples", "the label of sample %d is no text in UTF-8; give it another", x.Sample)
 		case again && label != x.Label:
 			return set, option.Errorf("Examples", "sample %d has the labels %s and %s; keep one of them", x.Sample, words.Quote(label), words.Quote(x.Label))
 		case again:

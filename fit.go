@@ -40,6 +40,11 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if r.cutter, err = newCutter(opt.Constraints, opt.Examples, opt.Clusters, r.plan.samples, r.plan.Threads); err != nil {
 		return nil, err
 	}
+	alike, err := view.Equal(ctx, views, r.plan.Threads)
+	if err != nil {
+		return nil, err
+	}
+	r.cutter.keep(alike, nil)
 	compared, err := r.structure(views)
 	if err != nil {
 		return nil, err
@@ -48,7 +53,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	renumbered := constraints.Gather(e.order)
+	renumbered := constraints.Together(alike, nil).Gather(e.order)
 	fused, err := renumbered.Clamp(ctx, e.fused, r.plan.Threads)
 	if err != nil {
 		return nil, err

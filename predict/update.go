@@ -37,6 +37,7 @@ const (
 // The partition is then searched on from where it was, by the objective of the fit. The
 // search starts with the new samples, with those among whose neighbours they are now, and
 // with the clusters of both. Others follow when something they have links to has moved.
+// A new sample with rows equal to those of another goes where that is.
 // With a resolution, clusters without new links stay as they are: the new model's
 // resolution is higher by the factor by which the sum of all links has grown, so that the
 // weights expected by chance stay the same. Where the samples have grown by a tenth, it is set
@@ -69,6 +70,15 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	if err != nil {
 		return nil, nil, err
 	}
+	rows := make([]*view.View, len(next.Views))
+	for v := range rows {
+		rows[v] = next.Views[v].Rows
+	}
+	equal, err := view.Equal(ctx, rows, threads)
+	if err != nil {
+		return nil, nil, err
+	}
+	known = known.Together(equal, slices.Concat(m.Labels, slices.Repeat([]int{-1}, count)))
 	u := &update{ctx: ctx, threads: threads, old: m, next: next, count: count, known: known}
 	if err := u.link(views, parallel.Counter(progress)); err != nil {
 		return nil, nil, err

@@ -86,9 +86,13 @@ func (f *figure) axes(x, y string) {
 	f.writef(`<text class="name" text-anchor="middle" transform="translate(11 %s) rotate(-90)">%s</text>`, num((f.top+base)/2), html.EscapeString(y))
 }
 
-// ticks returns about as many round values as asked for.
+// ticks returns about as many round values as asked for, and none where the axis has no such
+// values: a figure may show what a file says.
 func (a axis) ticks(about int) []float64 {
 	var out []float64
+	if !(a.high > a.low) || a.high-a.low > math.MaxFloat64 || a.log && a.low <= 0 {
+		return nil
+	}
 	if a.log {
 		for e := math.Floor(math.Log10(a.low)); e <= math.Ceil(math.Log10(a.high)); e++ {
 			for _, k := range []float64{1, 2, 5} {
@@ -110,7 +114,9 @@ func (a axis) ticks(about int) []float64 {
 		step = max(1, math.Round(step))
 	}
 	for v := math.Ceil(a.low/step-1e-9) * step; v <= a.high+1e-9*step; v += step {
-		out = append(out, v)
+		if out = append(out, v); v+step == v {
+			break
+		}
 	}
 	return out
 }

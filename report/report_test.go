@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"regexp"
@@ -475,6 +476,12 @@ func TestTicks(t *testing.T) {
 		{axis{low: -12, high: -1}, []string{"−10", "−5"}},
 		{axis{low: 2, high: 300, log: true}, []string{"2", "5", "10", "20", "50", "100", "200"}},
 		{axis{low: 1, high: 1e6, log: true}, []string{"1", "10", "100", "1000", "10k", "100k", "1M"}},
+		{axis{low: 0, high: 5, log: true}, nil}, // what a file says need not make sense
+		{axis{low: -1, high: 5, log: true}, nil},
+		{axis{low: 2, high: 1}, nil},
+		{axis{low: math.NaN(), high: 1}, nil},
+		{axis{low: -math.MaxFloat64, high: math.MaxFloat64}, nil},
+		{axis{low: 1, high: math.Inf(1), log: true}, nil},
 	} {
 		var got []string
 		for _, v := range c.a.ticks(4) {

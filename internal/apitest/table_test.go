@@ -32,6 +32,8 @@ const manySamples = 1000
 // is a function whose first argument is the receiver.
 var table = map[string]any{
 	"similarity.Space.Only":              (*similarity.Space).Only,
+	"view.Alike":                         view.Alike,
+	"view.Equal":                         view.Equal,
 	"view.Hash":                          view.Hash,
 	"agreement.Measure":                  agreement.Measure,
 	"constraint.Error.Describe":          (*constraint.Error).Describe,
@@ -43,8 +45,10 @@ var table = map[string]any{
 	"constraint.Resolved.Clamp":          (*constraint.Resolved).Clamp,
 	"constraint.Resolved.Count":          (*constraint.Resolved).Count,
 	"constraint.Resolved.Gather":         (*constraint.Resolved).Gather,
+	"constraint.Resolved.Nodes":          (*constraint.Resolved).Nodes,
 	"constraint.Resolved.Pairs":          (*constraint.Resolved).Pairs,
 	"constraint.Resolved.Propagate":      (*constraint.Resolved).Propagate,
+	"constraint.Resolved.Together":       (*constraint.Resolved).Together,
 	"constraint.Resolved.Violation":      (*constraint.Resolved).Violation,
 	"constraint.Resolved.Violations":     (*constraint.Resolved).Violations,
 	"constraint.Set.Empty":               (*constraint.Set).Empty,

@@ -102,7 +102,7 @@ func (f *folder) spare(name string, inputs []string) error {
 	}
 	for _, in := range inputs {
 		if info, err := os.Stat(in); err == nil && os.SameFile(old, info) {
-			return fmt.Errorf("the result would replace the input %s; choose another folder with --output", path)
+			return fmt.Errorf("the result would replace the input %s; keep that in another folder", path)
 		}
 	}
 	return nil

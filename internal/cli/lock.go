@@ -31,7 +31,9 @@ func lockFile(path string) (*folderLock, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if errors.Is(err, fs.ErrPermission) {
-			file, err = os.Open(path) // left by another user
+			if old, other := os.Open(path); other == nil { // left by another user
+				file, err = old, nil
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -37,6 +37,7 @@ type victim struct {
 	// outputs are files of a success; nil where none are written.
 	outputs []string
 	beside  map[string][]byte // other files in the folder of the file
+	inPlace bool              // whether a success changes the folder of the file
 }
 
 // soakFiles damages files of every format and gives them to the command.
@@ -110,7 +111,7 @@ func (v *victim) try(t *testing.T, in, at string, text []byte, random *rand.Rand
 		return fmt.Errorf("mvclust %s: it takes %d MiB", quoted(args), memory>>20)
 	}
 	after, err := digestTree(filepath.Join(at, "in"))
-	if _, held := files[journalName]; err != nil || held {
+	if _, held := files[journalName]; err != nil || held || v.inPlace && o.status == statusDone {
 		return err // a journal may be obeyed
 	}
 	if len(after) != len(before) {
@@ -265,7 +266,11 @@ func victims(t *testing.T, in string) ([]*victim, error) {
 		{name: "bad.csv", text: groups, args: []string{"fit", "IN/data/synth.npz", "-o", "OUT", "--quiet", "--distinct", "BAD:photo"}, outputs: result},
 		{name: "bad.parquet", text: pairsFile(t, "3", "4"), args: with("--must-link"), outputs: result},
 		{name: "bad.npy", text: npyFile(t, make([]int64, 60), 60), args: with("--truth"), outputs: result},
+		{name: "bad.csv", text: classes, args: with("--examples"), outputs: result},
 		{name: "bad.csv", text: classes, args: []string{"eval", "IN/model/labels.csv", "--truth", "BAD"}},
+	}
+	for _, name := range []string{"small.h5ad", "small-latest.h5ad", "small.h5mu"} {
+		list = append(list, &victim{name: "bad" + filepath.Ext(name), text: foreign("anndata", "testdata", name), args: fit(), outputs: result})
 	}
 	for _, name := range []string{"polars.arrow", "polars-lz4.arrow", "polars-categories.arrow", "javascript.arrow", "polars-zstd.arrows"} {
 		list = append(list, &victim{name: "bad" + filepath.Ext(name), text: foreign("arrow", "testdata", name), args: fit(), outputs: result})
@@ -284,6 +289,7 @@ func victims(t *testing.T, in string) ([]*victim, error) {
 			&victim{name: "bad.mvclust", text: text, args: []string{"predict", "BAD", "IN/new/synth.npz", "-o", "OUT", "--quiet"}, outputs: []string{"predictions.csv"}},
 			&victim{name: "bad.mvclust", text: text, args: []string{"update", "BAD", "IN/new/synth.npz", "-o", "OUT", "--quiet"}, outputs: []string{"labels.csv", modelFile, updateFile}},
 			&victim{name: "bad.mvclust", text: text, args: []string{"suggest", "BAD", "-o", "OUT"}, outputs: []string{"questions.csv"}},
+			&victim{name: "bad.mvclust", text: text, args: []string{"levels", "BAD"}},
 			&victim{name: "bad.mvclust", text: text, args: []string{"explain", "BAD", "7"}},
 			&victim{name: "bad.mvclust", text: text, args: []string{"explain", "BAD", "7", "40", "--json"}})
 	}
@@ -293,6 +299,11 @@ func victims(t *testing.T, in string) ([]*victim, error) {
 	}
 	for _, name := range []string{runFile, updateFile} {
 		list = append(list, &victim{name: name, text: beside[name], args: []string{"explain", "DIR", "7"}, beside: without(beside, name)})
+	}
+	for _, name := range []string{runFile, modelFile, "known.csv"} {
+		folder := map[string][]byte{runFile: file("auto", runFile), modelFile: file("auto", modelFile), "known.csv": classes}
+		cut := []string{"cut", "DIR", "--examples", "DIR/known.csv", "--clusters", "5", "--quiet"}
+		list = append(list, &victim{name: name, text: folder[name], args: cut, beside: without(folder, name), inPlace: true})
 	}
 	list = append(list, journalVictim(beside), pictureVictim("bad.png"), pictureVictim("bad.jpg"), pictureVictim("bad.gif"))
 	return append(list, realVictims(result)...), nil

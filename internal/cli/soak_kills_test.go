@@ -78,6 +78,7 @@ func (s *scene) cut(t *testing.T, out string, sig os.Signal, after time.Duration
 	cmd := exec.CommandContext(t.Context(), "mvclust", s.command(out)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	left := exists(filepath.Join(out, journalName)) // by a kill before
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
@@ -109,17 +110,25 @@ wait:
 	switch status := cmd.ProcessState.ExitCode(); {
 	case status == statusDone:
 		return "ended before", nil
-	case status == statusInterrupted && isLine(stderr.String()):
+	case status == statusInterrupted && isLine(s.last(stderr.String())):
 		return fmt.Sprintf("ended by %v", sig), nil
 	case status == statusFailed && strings.Contains(stderr.String(), "nothing was added"):
 		return "refused, since the killed run before was completed first", nil
 	case sig == os.Kill && status == -1:
 		return "killed", nil
-	case status == -1 && stderr.Len() == 0 && !exists(filepath.Join(out, journalName)):
+	case status == -1 && stderr.Len() == 0 && (left || !exists(filepath.Join(out, journalName))):
 		return "ended before it listens for signals", nil
 	default:
 		return "", fmt.Errorf("%s: status %d after %v: %q", s.name, status, sig, stderr.String())
 	}
+}
+
+// last returns what a command says in the end: of demo, which shows its progress, the last line.
+func (s *scene) last(said string) string {
+	if s.steps {
+		return said[1+strings.LastIndex(strings.TrimSuffix(said, "\n"), "\n"):]
+	}
+	return said
 }
 
 // race runs a fit twice at a time into one folder, with two seeds. One or both succeed, and

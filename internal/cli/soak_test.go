@@ -136,6 +136,8 @@ func scenes(t *testing.T) ([]*scene, error) {
 		{name: "update elsewhere", args: []string{"update", filepath.Join(in, "model"), batch, "-o", "OUT", "--quiet"}, report: updateFile},
 		{name: "predict", args: []string{"predict", "OUT", batch, "-o", "OUT", "--quiet"}},
 		{name: "predict elsewhere", args: []string{"predict", filepath.Join(in, "model"), batch, "-o", "OUT", "--quiet"}},
+		{name: "cut", args: []string{"cut", "OUT", "--clusters", "6", "--quiet"}, report: runFile},
+		{name: "cut to a level", args: []string{"cut", "OUT", "--level", "0", "--quiet"}, report: runFile},
 		{name: "suggest", args: []string{"suggest", filepath.Join(in, "model"), "-o", "OUT"}},
 		{name: "synth", args: []string{"synth", "-o", "OUT", "--samples", "300", "--dims", "30", "--classes", "4"}},
 		{name: "synth again", args: []string{"synth", "-o", "OUT", "--samples", "300", "--dims", "30", "--classes", "4"}},
@@ -149,11 +151,18 @@ func scenes(t *testing.T) ([]*scene, error) {
 		return nil, err
 	}
 	model["mine.txt"] = "mine"
+	succeed(t, in, "fit", data, "-o", filepath.Join(in, "auto"), "--quiet")
+	auto, err := contents(filepath.Join(in, "auto"))
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range list {
 		s.inputs = in
 		switch s.name {
-		case "fit again", "fit as Parquet", "update", "predict":
+		case "fit again", "fit as Parquet", "update", "predict", "cut":
 			s.before = model
+		case "cut to a level":
+			s.before = auto
 		case "synth again":
 			s.before = map[string]string{"synth.npz": "old"}
 		}

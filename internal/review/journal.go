@@ -32,6 +32,9 @@ type journal struct {
 // openJournal opens the file of the answers, which is made where it is missing, and returns
 // what is in it. The rest of a line that was cut off is dropped.
 func openJournal(path string, sample func(id string) (int, bool)) (*journal, []explain.Answer, error) {
+	if err := ordinary(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the answers cannot be kept in %s: %w", path, cause(err))
@@ -47,6 +50,21 @@ func openJournal(path string, sample func(id string) (int, bool)) (*journal, []e
 	}
 	syncFolder(filepath.Dir(path))
 	return j, answers, nil
+}
+
+// ordinary reports a path that leads elsewhere, that blocks who opens it, or that has more bytes
+// than answers and names can have. The error of a file that is not there wraps fs.ErrNotExist.
+func ordinary(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s cannot be read: %w", path, cause(err))
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file; move it away", path)
+	case info.Size() > mostAnswers:
+		return fmt.Errorf("%s has more than %d bytes; move it away", path, mostAnswers)
+	}
+	return nil
 }
 
 // mostAnswers bounds the bytes of the answers.
@@ -150,10 +168,12 @@ func (j *journal) undo() error {
 // readNames reads the names of clusters, by a sample of each.
 func readNames(path string, sample func(id string) (int, bool)) (map[int]string, error) {
 	names := map[int]string{}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err := ordinary(path); errors.Is(err, fs.ErrNotExist) {
 		return names, nil
+	} else if err != nil {
+		return nil, err
 	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
 	}
@@ -168,7 +188,9 @@ func readNames(path string, sample func(id string) (int, bool)) (map[int]string,
 		if !known {
 			return nil, fmt.Errorf("%s, line %d: no sample has the id %.40q; correct it, or move the file away", path, k+1, row[0])
 		}
-		names[i] = row[1]
+		if names[i], err = nameOf(row[1]); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", path, k+1, err)
+		}
 	}
 	return names, nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,6 +112,9 @@ func Open(ctx context.Context, m *mvclust.Model, opt Options) (*Session, error) 
 func (s *Session) Close() {
 	s.working.Wait()
 	_ = s.journal.file.Close() // every answer is on disk
+	if len(s.journal.ends) == 0 {
+		_ = os.Remove(s.journal.file.Name())
+	}
 }
 
 // Samples returns the number of samples.
@@ -257,15 +261,9 @@ const mostName = 80
 func (s *Session) Name(ctx context.Context, cluster int, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name = strings.Join(strings.Fields(name), " ")
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, name)
-	if len([]rune(name)) > mostName {
-		return fmt.Errorf("the name has %d characters; use %d at most", len([]rune(name)), mostName)
+	name, err := nameOf(name)
+	if err != nil {
+		return err
 	}
 	central, ok, err := s.central(ctx, cluster)
 	if err != nil || !ok {
@@ -281,6 +279,21 @@ func (s *Session) Name(ctx context.Context, cluster int, name string) error {
 	}
 	s.names = next
 	return nil
+}
+
+// nameOf returns a name without what cannot be printed, or an error where it is too long.
+func nameOf(name string) (string, error) {
+	name = strings.Join(strings.Fields(name), " ")
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name)
+	if len([]rune(name)) > mostName {
+		return "", fmt.Errorf("the name has %d characters; use %d at most", len([]rune(name)), mostName)
+	}
+	return name, nil
 }
 
 // central returns the most central sample of a cluster, if there is one of that number.

@@ -291,6 +291,51 @@ func TestAnswersSurvive(t *testing.T) {
 	}
 }
 
+// A session without answers leaves no file, and what is no file of answers or names is refused.
+func TestHostileFolder(t *testing.T) {
+	m := model(t)
+	refused := func(dir, problem string) {
+		t.Helper()
+		s, err := Open(t.Context(), m, Options{Folder: dir})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%v, want %q", err, problem)
+		}
+	}
+	names := t.TempDir()
+	text := "\"a \"\"thing\"\",\n7\"," + strings.Repeat("x", mostName+1) + "\n"
+	if err := os.WriteFile(filepath.Join(names, NamesFile), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refused(names, "81 characters")
+	if left, _ := os.ReadDir(names); len(left) != 1 {
+		t.Errorf("it leaves %v", left)
+	}
+	for _, name := range []string{AnswersFile, NamesFile} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		refused(dir, "no regular file")
+		link := t.TempDir()
+		if err := os.Symlink(filepath.Join(names, NamesFile), filepath.Join(link, name)); err != nil {
+			continue // as on Windows
+		}
+		refused(link, "no regular file")
+	}
+	dir := t.TempDir()
+	s, err := Open(t.Context(), m, Options{Folder: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("a session without answers leaves %v", left)
+	}
+}
+
 // Applied answers are the clusters of the model, cannot be undone, and are not asked again.
 func TestApply(t *testing.T) {
 	m, dir := model(t), t.TempDir()

@@ -130,6 +130,7 @@ type Resolved struct {
 	// cluster.
 	Exclusions sparse.Rows[int32]
 
+	nodes   []int32            // by sample: the lowest that is moved with it; nil for Component
 	must    [][2]int32         // the must-links, as they were given
 	members sparse.Rows[int32] // by exclusion: the samples in it
 	count   Count
@@ -392,6 +393,9 @@ func (r *Resolved) Check(samples int) error {
 			return fmt.Errorf("sample %d is in component %d; it is called after its lowest sample", i, c)
 		}
 	}
+	if r.nodes != nil && len(r.nodes) != samples {
+		return fmt.Errorf("%d samples are to be moved together with others, and there are %d; pass as many", len(r.nodes), samples)
+	}
 	for _, x := range r.Exclusions.Values {
 		if uint(x) >= uint(r.members.Len()) {
 			return fmt.Errorf("there is an exclusion %d of %d", x, r.members.Len())
@@ -406,25 +410,36 @@ func (r *Resolved) Gather(p sparse.Permutation) *Resolved {
 	if r == nil {
 		return nil
 	}
-	n, number := len(p), p.Inverse()
+	number := p.Inverse()
 	out := &Resolved{
-		Component: make([]int32, n), must: make([][2]int32, len(r.must)), count: r.count, apart: &apart{},
+		Component: gathered(r.Component, p), must: make([][2]int32, len(r.must)), count: r.count, apart: &apart{},
 		members: sparse.Rows[int32]{Offsets: r.members.Offsets, Values: make([]int32, len(r.members.Values))},
 	}
 	for at, i := range r.members.Values {
 		out.members.Values[at] = int32(number[i])
 	}
-	lowest := make([]int32, n) // by component in the old numbers, counted from 1
-	for i, from := range p {
-		c := r.Component[from]
-		if lowest[c] == 0 {
-			lowest[c] = int32(i) + 1
-		}
-		out.Component[i] = lowest[c] - 1
+	for _, from := range p {
 		out.Exclusions.Append(r.Exclusions.Of(from)...)
+	}
+	if r.nodes != nil {
+		out.nodes = gathered(r.nodes, p)
 	}
 	for l, pair := range r.must {
 		out.must[l] = [2]int32{int32(number[pair[0]]), int32(number[pair[1]])}
+	}
+	return out
+}
+
+// gathered numbers sets of samples, each called after its lowest, as p does.
+func gathered(set []int32, p sparse.Permutation) []int32 {
+	out := make([]int32, len(p))
+	lowest := make([]int32, len(p)) // by set in the old numbers, counted from 1
+	for i, from := range p {
+		c := set[from]
+		if lowest[c] == 0 {
+			lowest[c] = int32(i) + 1
+		}
+		out[i] = lowest[c] - 1
 	}
 	return out
 }

@@ -24,6 +24,9 @@ func (r *Resolved) Clamp(ctx context.Context, g *graph.Graph, threads int) (*gra
 	if err := r.Check(g.Samples()); err != nil {
 		return nil, err
 	}
+	if len(r.must) == 0 && len(r.Exclusions.Values) == 0 {
+		return g, nil
+	}
 	links := make([]link, 0, len(r.must))
 	for _, p := range r.must {
 		links = append(links, link{p[0], p[1], 1})
@@ -73,6 +76,9 @@ func (r *Resolved) Propagate(ctx context.Context, g *graph.Graph, threads int) (
 	}
 	if err := r.Check(g.Samples()); err != nil {
 		return nil, err
+	}
+	if len(r.must) == 0 && len(r.Exclusions.Values) == 0 {
+		return g, nil
 	}
 	near, err := nearest(ctx, g, threads)
 	if err != nil {

@@ -33,31 +33,19 @@ func findCopies(ctx context.Context, s *similarity.Space, threads int) (*copies,
 	if err != nil {
 		return nil, err
 	}
-	size := 64
-	for size < 2*n {
-		size *= 2
-	}
-	table, mask := make([]int32, size), uint64(size-1) // groups, counted from 1; 0 where free
-	c := &copies{groupOf: make([]int32, s.Samples)}
-	var first []int32 // by group: its first row
-	for r, h := range hashes {
-		at := h & mask
-		for table[at] != 0 {
-			other := int(first[table[at]-1])
-			if hashes[other] == h && slices.Equal(s.Row(other), s.Row(r)) {
-				break
-			}
-			at = (at + 1) & mask
-		}
-		if table[at] == 0 {
-			first = append(first, int32(r))
-			c.firsts = append(c.firsts, int32(s.Sample(r)))
-			table[at] = int32(len(first))
-		}
-		c.groupOf[s.Sample(r)] = table[at] - 1
-	}
-	if len(first) == n {
+	lowest, distinct := view.Alike(hashes, func(a, b int) int { return slices.Compare(s.Row(a), s.Row(b)) })
+	if distinct == n {
 		return nil, nil
+	}
+	c := &copies{groupOf: make([]int32, s.Samples)}
+	for r, first := range lowest {
+		i := s.Sample(r)
+		if int(first) == r {
+			c.groupOf[i] = int32(len(c.firsts))
+			c.firsts = append(c.firsts, int32(i))
+		} else {
+			c.groupOf[i] = c.groupOf[s.Sample(int(first))]
+		}
 	}
 	c.sort(s)
 	return c, nil

@@ -9,15 +9,16 @@ import (
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
-// components returns the samples as nodes, those of a must-link component as one.
+// components returns the samples as nodes, those that are moved together as one.
 func components(samples *network, constraints *constraint.Resolved) *aggregation {
 	s := singletons(samples)
-	if constraints == nil || constraints.Count().Components == 0 {
+	nodes, any := constraints.Nodes()
+	if !any {
 		return &aggregation{samples, s.label}
 	}
-	s.assign(constraints.Component, 0)
+	s.assign(nodes, 0)
 	s.loss = s.objective()
-	return s.aggregation(constraints.Component)
+	return s.aggregation(nodes)
 }
 
 // inner returns the sum of the products of the degrees of any two samples in one node.

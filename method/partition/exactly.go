@@ -24,7 +24,7 @@ type CountError struct {
 // Error returns one sentence.
 func (e *CountError) Error() string {
 	if e.Most > 0 {
-		return fmt.Sprintf("there cannot be %d clusters, only %d: samples that must be together are one; ask for at most %d", e.Clusters, e.Most, e.Most)
+		return fmt.Sprintf("there cannot be %d clusters, only %d: samples that must be together, or are equal, are one; ask for at most %d", e.Clusters, e.Most, e.Most)
 	}
 	return fmt.Sprintf("%d clusters are too few: the pairs that must not be together need %d as the others are merged; ask for at least %d, or remove some of them", e.Clusters, e.Fewest, e.Fewest)
 }

@@ -149,7 +149,7 @@ func TestSeparate(t *testing.T) {
 		labels[i] = i / 10
 	}
 	class[0], class[1], class[7], class[12] = 3, 3, 8, 8
-	got, err := Separate(t.Context(), g, 0.1, Settings{Levels: 5}, labels, class, rand.New(rand.NewPCG(1, 1)))
+	got, err := Separate(t.Context(), g, 0.1, nil, Settings{Levels: 5}, labels, class, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestSeparate(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if _, err := Separate(t.Context(), g, 1, Settings{}, labels[1:], class, rand.New(rand.NewPCG(1, 1))); err == nil {
+	if _, err := Separate(t.Context(), g, 1, nil, Settings{}, labels[1:], class, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Error("19 labels of 20 samples were taken")
 	}
 }

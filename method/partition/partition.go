@@ -153,9 +153,9 @@ type Result struct {
 // γ d(i) d(j) / (sum of all d), where d is the sum of a sample's weights. So there a missing edge
 // counts against a pair.
 //
-// The constraints, which may be nil, hold throughout: a must-link component is one node, and no
-// move brings members of an exclusion together. They can always be met, since a partition into
-// the components meets them.
+// The constraints, which may be nil, hold throughout: what is moved together, such as a must-link
+// component, is one node, and no move brings members of an exclusion together. They can always be
+// met, since a partition into the nodes meets them.
 //
 // progress, if not nil, is called after every sweep with their number so far. The errors are
 // those of Settings.Resolve, a resolution that is out of range, those of Graph.Check,

@@ -2,7 +2,6 @@ package partition
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -34,16 +33,15 @@ func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints
 	}
 	base := components(all, constraints)
 	samples := singletons(base.nodes)
-	start, moving := make([]int32, base.count()), make([]bool, base.count())
-	for i, l := range compacted(labels) {
-		if int(l) >= base.count() {
-			return nil, errors.New("the labels are more than the must-links allow; pass labels that meet the constraints")
+	in, moving := slices.Repeat([]int{-1}, base.count()), make([]bool, base.count())
+	for i, l := range labels {
+		if l >= 0 { // a new sample goes where those are that it is moved together with
+			in[base.of[i]] = l
 		}
-		start[base.of[i]] = l
 		moving[base.of[i]] = moving[base.of[i]] || touched[i]
 	}
 	f := &search{ctx: ctx, set: set, random: random, progress: progress}
-	return f.resume(samples, base, start, moving)
+	return f.resume(samples, base, compacted(in), moving)
 }
 
 // resume moves the nodes of base that may move on from a partition.

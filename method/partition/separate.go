@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 )
 
@@ -14,11 +15,12 @@ const mostSeparating = 25
 // cluster of every sample, and class its class, below 0 for none. Such a cluster is partitioned
 // by itself, at resolutions that rise from the given one on until no part holds two classes;
 // parts without a class, and those of the class that most of the cluster's samples with one have,
-// stay together. A cluster that cannot be taken apart so is left as it is. The result holds
-// labels, with new numbers for the parts that leave, one for each class and cluster. The errors
-// are those of Find and of labels or classes that are not one per sample.
-func Separate(ctx context.Context, g *graph.Graph, resolution float64, set Settings, labels, class []int, random *rand.Rand) ([]int, error) {
-	if err := check(g, resolution, nil, &set); err != nil {
+// stay together. The constraints, which may be nil, hold as in Find. A cluster that cannot be taken
+// apart so is left as it is. The result holds labels, with new numbers for the parts that leave,
+// one for each class and cluster. The errors are those of Find and of labels or classes that are
+// not one per sample.
+func Separate(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, labels, class []int, random *rand.Rand) ([]int, error) {
+	if err := check(g, resolution, constraints, &set); err != nil {
 		return nil, err
 	}
 	if random == nil {
@@ -44,7 +46,7 @@ func Separate(ctx context.Context, g *graph.Graph, resolution float64, set Setti
 		if err != nil {
 			return nil, err
 		}
-		found, err := Find(ctx, inner, resolution, nil, set, random, nil)
+		found, err := Find(ctx, inner, resolution, constraints, set, random, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func NewSeries(ctx context.Context, g *graph.Graph, finest float64, constraints 
 	return s, nil
 }
 
-// base returns the nodes of the finest partitions: must-link components, or, in larger graphs,
+// base returns the nodes of the finest partitions: what is moved together, or, in larger graphs,
 // the clusters of the finest resolution.
 func (s *Series) base(ctx context.Context, random *rand.Rand) (*aggregation, error) {
 	if random == nil {
