@@ -50,6 +50,9 @@ _FLAGS = {
     "--cannot-link": "cannot_link",
     "--distinct": "distinct",
     "--truth": "truth",
+    "--clusters": "n_clusters",
+    "--examples": "examples",
+    "--level": "level",
 }
 
 
@@ -103,6 +106,8 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
         K, the number of most probable neighbours that a sample is compared by; the best value is
         near the size of the classes. None chooses it from the data, or with
         ``preset="paper"`` takes 20.
+    n_clusters : int, default=None
+        How many clusters there are to be, exactly. None has it follow from the data.
     resolution : float, default=None
         The higher, the more and the smaller the clusters. None chooses it from the data.
     metrics : str or list of str, default="cosine"
@@ -134,7 +139,10 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
         The labels at every granularity that the data support, coarse to fine. There are no
         levels with ``preset="paper"``.
     level_ : int
-        Which of the levels ``labels_`` is, or -1. ``run_["levels"]`` says more of each.
+        Which of the levels ``labels_`` is, or -1. ``run_["levels"]`` says more of each, and
+        ``cut`` makes another the current one.
+    cluster_names_ : dict of int to str
+        The labels of the examples, by the cluster that each of them rules.
     ids_ : list of length n_samples, or None
         The labels of the rows, where the data were data frames with an index. All other arrays
         are in their order.
@@ -173,6 +181,7 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
         *,
         preset: str = "auto",
         neighbours: Optional[int] = None,
+        n_clusters: Optional[int] = None,
         resolution: Optional[float] = None,
         metrics: Union[str, Sequence[str]] = "cosine",
         params: Optional[Mapping[str, Any]] = None,
@@ -184,6 +193,7 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     ) -> None:
         self.preset = preset
         self.neighbours = neighbours
+        self.n_clusters = n_clusters
         self.resolution = resolution
         self.metrics = metrics
         self.params = params
@@ -201,6 +211,7 @@ class MVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
         must_link: Any = None,
         cannot_link: Any = None,
         distinct: Any = None,
+        examples: Any = None,
         truth: Any = None,
     ) -> "MVClust":
         """Find the clusters.
@@ -221,6 +232,9 @@ or dict of them
             where the samples have ids. All are honoured.
         distinct : array-like of shape (n_samples,), default=None
             Groups: samples of the same value are never together. None and NaN are no group.
+        examples : dict of samples to labels, default=None
+            A few samples whose classes are known, labels of any text: they choose how fine the
+            clusters are, are then together by label, and apart, and name their clusters.
         truth : array-like of shape (n_samples,), default=None
             The known classes, used for ``scores_`` and the report alone.
 
@@ -244,18 +258,18 @@ or dict of them
                 arguments += ["--id", ".ids.npy"]
             samples = len(found.ids) if found.ids is not None else found.views[0].rows.shape[0]
             arguments += _constraints(folder, samples, found.ids, must_link, cannot_link, distinct)
+            arguments += _examples(folder, samples, found.ids, examples)
             if truth is not None:
                 _vector(folder, "truth", truth, samples)
                 arguments += ["--truth", ".truth"]
             with Progress(self.progress) as show:
                 _command.run([*arguments, "--output", ".out", "--", *files], folder, show)
-            out = os.path.join(folder, ".out")
-            result = {name: _read(os.path.join(out, name)) for name in sorted(os.listdir(out)) if not name.startswith(".")}
-        self._set(found, result)
+            self._set(_files(os.path.join(folder, ".out")))
+        self._set_views(found)
         return self
 
-    def _set(self, found: Views, files: dict[str, bytes]) -> None:
-        """Set the attributes from the data and the files of the result."""
+    def _set(self, files: dict[str, bytes]) -> None:
+        """Set the attributes from the files of the result."""
         table = _table(files[_LABELS])
         self.files_ = files
         self.run_ = json.loads(files[_RUN])
@@ -267,6 +281,10 @@ or dict of them
         self.level_ = int(self.run_.get("level", -1))
         self.scores_ = self.run_.get("scores")
         self.notes_ = self.run_["notes"]
+        self.cluster_names_ = {cluster: name for cluster, name in enumerate(self.run_.get("names") or []) if name}
+
+    def _set_views(self, found: Views) -> None:
+        """Set the attributes from the data."""
         self.ids_ = found.ids
         self.view_names_ = [view.name for view in found.views]
         self._named = found.named
@@ -292,6 +310,46 @@ or dict of them
         labels : int array of shape (n_samples,)
         """
         return self.fit(X, **constraints).labels_
+
+    def cut(
+        self, level: Union[int, str, None] = None, *, n_clusters: Optional[int] = None, examples: Any = None
+    ) -> "MVClust":
+        """Make another granularity the current one, without computing it again.
+
+        All attributes, ``predict``, ``explain`` and ``suggest`` then speak of it. Scores are
+        left out.
+
+        Parameters
+        ----------
+        level : int, "coarser" or "finer", default=None
+            One of ``levels_``, or the next to the current one.
+        n_clusters : int, default=None
+            Exactly so many clusters: those of the nearest level are merged, or split.
+        examples : as for fit
+            They choose the level.
+
+        Returns
+        -------
+        self : MVClust
+
+        Raises
+        ------
+        ValueError
+            If there is no such level, or if nothing or two things are asked for.
+        """
+        self._check_is_fitted()
+        with self._folder() as folder:
+            self.save(os.path.join(folder, ".out"))
+            arguments = ["cut", ".out", *_threads(self.n_jobs), "--quiet"]
+            if level in ("coarser", "finer"):
+                arguments.append(f"--{level}")
+            elif level is not None:
+                arguments.append(f"--level={level}")
+            if n_clusters is not None:
+                arguments.append(f"--clusters={n_clusters}")
+            _command.run([*arguments, *_examples(folder, len(self.labels_), self.ids_, examples)], folder)
+            self._set(_files(os.path.join(folder, ".out")))
+        return self
 
     def predict(self, X: Data) -> np.ndarray:
         """Return the clusters of new samples.
@@ -422,6 +480,8 @@ or dict of them
         flags = [f"--preset={self.preset}", f"--metric={metrics}", f"--seed={_seed(self.random_state)}"]
         if self.neighbours is not None:
             flags.append(f"--neighbors={self.neighbours}")
+        if self.n_clusters is not None:
+            flags.append(f"--clusters={self.n_clusters}")
         if self.memory is not None:
             flags.append(f"--memory={self.memory}")
         if self.fill is not None:
@@ -509,7 +569,7 @@ def _translate(sentence: str) -> str:
     """Return a sentence of the command in the words of Python."""
     for flag, parameter in _FLAGS.items():
         sentence = sentence.replace(flag, parameter)
-    sentence = re.sub(r"\.(must_link|cannot_link)\.csv\b|\.(distinct|truth)\b", r"\1\2", sentence)
+    sentence = re.sub(r"\.(must_link|cannot_link|examples)\.csv\b|\.(distinct|truth)\b", r"\1\2", sentence)
     return re.sub(r"\bholds \+?(-?)Inf\b", r"holds \1inf", sentence)
 
 
@@ -594,6 +654,24 @@ def _constraints(
         _vector(folder, "distinct", groups, samples)
         flags += ["--distinct", ".distinct"]
     return flags
+
+
+def _examples(folder: str, samples: int, ids: Optional[Sequence[Any]], examples: Any) -> list[str]:
+    """Write the examples to a file and return the flag that names it."""
+    if examples is None:
+        return []
+    pairs = list(dict(examples).items())
+    rows = _rows("examples", [sample for sample, _ in pairs], samples, ids)
+    with open(os.path.join(folder, ".examples.csv"), "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "label"])
+        table.writerows((row if ids is None else ids[row], label) for row, (_, label) in zip(rows, pairs))
+    return ["--examples", ".examples.csv"]
+
+
+def _files(folder: str) -> dict[str, bytes]:
+    """Return the files of a result by their names."""
+    return {name: _read(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if not name.startswith(".")}
 
 
 def _vector(folder: str, name: str, values: Any, samples: int) -> None:

@@ -265,6 +265,43 @@ class WithoutCommand(unittest.TestCase):
 
 
 @needs_command
+class Granularity(unittest.TestCase):
+    def setUp(self) -> None:
+        self.images, self.texts, self.classes = views()
+
+    def test_number_of_clusters(self) -> None:
+        m = MVClust(n_clusters=5).fit([self.images, self.texts])
+        self.assertEqual((m.n_clusters_, len(set(m.labels_))), (5, 5))
+        m.cut(n_clusters=2)
+        self.assertEqual((m.n_clusters_, len(set(m.labels_))), (2, 2))
+        self.assertTrue((m.predict([self.images, self.texts]) == m.labels_).all())
+        with self.assertRaisesRegex(ValueError, "n_clusters"):
+            MVClust(n_clusters=91).fit([self.images, self.texts])
+
+    def test_levels(self) -> None:
+        m = MVClust().fit([self.images, self.texts])
+        before, level = m.labels_, m.level_
+        for other in range(m.levels_.shape[1]):
+            m.cut(other)
+            self.assertEqual(m.level_, other)
+            self.assertTrue(same(m.labels_, m.levels_[:, other]))
+        self.assertTrue((m.cut(level).labels_ == before).all())
+        with self.assertRaisesRegex(ValueError, "no level 99"):
+            m.cut(99)
+        with self.assertRaisesRegex(ValueError, "one way"):
+            m.cut()
+        self.assertTrue((m.labels_ == before).all())
+
+    def test_examples(self) -> None:
+        names = {0: "oak", 3: "oak", 1: "elm", 2: "ash, white"}
+        for m in (MVClust().fit([self.images, self.texts], examples=names), MVClust().fit([self.images, self.texts]).cut(examples=names)):
+            self.assertEqual({m.cluster_names_[m.labels_[i]] for i in (0, 3)}, {"oak"})
+            self.assertEqual(sorted(m.cluster_names_.values()), ["ash, white", "elm", "oak"])
+        with self.assertRaisesRegex(ValueError, "examples: there is no sample 90"):
+            m.cut(examples={90: "oak"})
+
+
+@needs_command
 class WithoutScikitLearn(unittest.TestCase):
     def test_numpy_is_enough(self) -> None:
         program = (
