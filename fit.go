@@ -19,6 +19,9 @@ import (
 // number of samples, at least three. The views are not changed, unless Options.Consume
 // allows it.
 //
+// Samples that have the same views, and equal rows in each of them, are in one cluster, unless
+// constraints or examples keep them apart.
+//
 // The same views, options and seed give the same result for any number of threads. Views in
 // another order give the same result but for the rounding of sums over the views. There are
 // two exceptions: a fusion that depends on the order of the views, and a view so near to

@@ -50,10 +50,10 @@ func Mend(ctx context.Context, g *graph.Graph, resolution float64, constraints *
 }
 
 // most returns for every node the label that most of its samples have, of several the lowest.
-func (a *aggregation) most(labels []int32) []int32 {
+func (l *aggregation) most(labels []int32) []int32 {
 	counts := map[[2]int32]int32{}
-	out := slices.Repeat([]int32{-1}, a.count())
-	for i, node := range a.of {
+	out := slices.Repeat([]int32{-1}, l.count())
+	for i, node := range l.of {
 		at := [2]int32{node, labels[i]}
 		counts[at]++
 		n, best := counts[at], counts[[2]int32{node, out[node]}]
