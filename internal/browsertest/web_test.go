@@ -62,7 +62,8 @@ func webPage(t testing.TB) string {
 	return cmp.Or(os.Getenv("MVCLUST_WEB"), shared)
 }
 
-// command runs a command line in a folder and returns what it says on standard error.
+// command runs a command line in a folder and returns what it says on standard error. It computes
+// by the loops that browsers have too.
 func command(t testing.TB, folder string, args ...string) (said string, err error) {
 	t.Helper()
 	if err := build(); err != nil {
@@ -70,7 +71,7 @@ func command(t testing.TB, folder string, args ...string) (said string, err erro
 	}
 	cmd := exec.CommandContext(t.Context(), cmp.Or(os.Getenv("MVCLUST_COMMAND"), filepath.Join(shared, "mvclust")), args...)
 	var b bytes.Buffer
-	cmd.Dir, cmd.Stderr = folder, &b
+	cmd.Dir, cmd.Stderr, cmd.Env = folder, &b, append(os.Environ(), "MVCLUST_KERNEL=go")
 	err = cmd.Run()
 	return b.String(), err
 }
@@ -157,7 +158,7 @@ const (
 	isRunning  = `!document.getElementById("running").hidden && document.querySelectorAll("#stages li").length > 1`
 	isDone     = `!document.getElementById("done").hidden`
 	isChoosing = `!document.getElementById("choosing").hidden`
-	problem    = `document.getElementById("problem").hidden ? "" : document.getElementById("problem-words").textContent`
+	problem    = `(document.getElementById("problem").hidden ? "" : document.getElementById("problem-words").textContent)`
 	inReport   = `document.getElementById("report").contentDocument`
 )
 
@@ -177,8 +178,6 @@ func TestWebExample(t *testing.T) {
 	p.patiently("the example is done", isDone)
 	p.patiently("the report is there", inReport+`.querySelectorAll("#legend button").length > 0`)
 	p.wait("its map is painted", strings.Replace(painted, "document.", inReport+".", 1))
-	eval[bool](p, inReport+`.querySelector(".skip").click() || true`)
-	p.wait("the report's own links lead into it", inReport+`.activeElement.id === "clusters"`)
 	if n := eval[float64](p, inReport+`.querySelectorAll(".levels button").length`); n < 2 {
 		t.Errorf("there are %v levels", n)
 	}
@@ -198,10 +197,12 @@ func TestWebExample(t *testing.T) {
 			t.Errorf("%s has %d bytes, and differs from the %d bytes of the command", name, len(saved[name]), len(want))
 		}
 	}
-	eval[bool](p, `document.getElementById("theme").click() || true`)
-	p.wait("the page is dark", `document.documentElement.dataset.theme === "dark"`)
 	p.tabTo("again")
-	p.do(chromedp.KeyEvent("\r"))
+	eval[bool](p, inReport+`.querySelector(".skip").click() || true`)
+	p.wait("the report's own links lead into it", inReport+`.activeElement.id === "clusters"`)
+	eval[bool](p, inReport+`.getElementById("theme").click() || true`)
+	p.wait("the page is dark with its report", `document.documentElement.dataset.theme === "dark"`)
+	p.do(chromedp.Focus(chromedp.CSS("#again")), chromedp.KeyEvent("\r"))
 	p.wait("one can begin anew", isChoosing+` && document.activeElement.id === "choose"`)
 	p.quiet()
 }
