@@ -55,6 +55,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return root.ExecuteContext(ctx)
 }
 
+// Command returns the command line, from which its manual pages and completions are made.
+func Command() *cobra.Command { return newRootCommand() }
+
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mvclust",
