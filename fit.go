@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
@@ -56,13 +57,14 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	renumbered := constraints.Together(alike, nil).Gather(e.order)
-	fused, err := renumbered.Clamp(ctx, e.fused, r.plan.Threads)
-	if err != nil {
-		return nil, err
+	loose := (*constraint.Resolved)(nil).Together(alike, nil).Gather(e.order)
+	renumbered := loose
+	if constraints != nil {
+		renumbered = constraints.Together(alike, nil).Gather(e.order)
 	}
+	fused := e.fused
 	e.fused = nil // it may be freed in cluster
-	found, err := r.cluster(fused, renumbered, e.order)
+	found, err := r.cluster(fused, renumbered, loose, e.order)
 	if err != nil {
 		return nil, err
 	}

@@ -303,9 +303,13 @@ type clustering struct {
 }
 
 // cluster refines the fused graph and finds the clusters in it.
-func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
+func (r *run) cluster(fused *graph.Graph, known, loose *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
 	if r.plan.Preset == Auto {
-		return r.choose(fused, known, order)
+		return r.choose(fused, known, loose, order)
+	}
+	fused, err := known.Clamp(r.ctx, fused, r.plan.Threads)
+	if err != nil {
+		return nil, err
 	}
 	refined, nearest, err := r.refine(fused, known)
 	if err != nil {
@@ -322,8 +326,11 @@ func (r *run) cluster(fused *graph.Graph, known *constraint.Resolved, order spar
 
 // choose refines and partitions with many numbers of neighbours and resolutions, and takes
 // the best.
-func (r *run) choose(fused *graph.Graph, known *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
+func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
 	set := r.plan.selection()
+	if set.Loose = loose; known == loose {
+		known = nil
+	}
 	place := order.Inverse()
 	for _, x := range r.cutter.examples {
 		set.Examples = append(set.Examples, selection.Example{Sample: place[x.Sample], Class: x.Class})

@@ -64,7 +64,7 @@ func (u *update) anchor() error {
 		return rand.New(rand.NewPCG(set.Seed^math.Float64bits(resolution), anchorStream))
 	}
 	most, best := -1.0, set.Resolution
-	err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int, _ float64) {
+	err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int) {
 		if like := selection.Suitability(labels, 1, 0, present); like > most {
 			most, best = like, resolutions[r]
 		}

@@ -15,8 +15,12 @@ import (
 	"github.com/mvclust/mvclust/score"
 )
 
-// measuring is the method that fits a set, tells what a person knows, and scores what comes of it.
-const measuring lab.Method = "levels"
+// measuring is the method that fits a set, cuts the model by what a person knows, and answers
+// questions about it. telling fits with what is known from the start.
+const (
+	measuring lab.Method = "levels"
+	telling   lab.Method = "told"
+)
 
 // The numbers that a run has: scores in percent. Of several draws they are means.
 const (
@@ -48,7 +52,7 @@ const (
 	pairs    = rounds * perRound
 
 	// mostAnswered is the number of samples of the largest sets about which questions are
-	// answered, and which are fitted anew with what is known.
+	// answered, and that are fitted with what is known.
 	mostAnswered = 5100
 )
 
@@ -70,8 +74,8 @@ type knower struct {
 	model   *mvclust.Model
 }
 
-// measure runs the method measuring. The time is that of the first fit.
-func measure(ctx context.Context, t *lab.Task) error {
+// fit fits the set, and takes the time.
+func fit(ctx context.Context, t *lab.Task) (*knower, error) {
 	k := &knower{Task: t}
 	var result *mvclust.Result
 	err := lab.Clustering(func(ctx context.Context, t *lab.Task, views []*mvclust.View) ([]int, error) {
@@ -83,22 +87,43 @@ func measure(ctx context.Context, t *lab.Task) error {
 		return result.Labels, nil
 	})(ctx, t)
 	if err != nil {
-		return err
-	}
-	if _, k.classes, k.number, err = t.Lab.Load(ctx, t.Setup); err != nil {
-		return err
+		return nil, err
 	}
 	k.model = mvclust.NewModel(k.views, result, nil)
-	steps := []func(context.Context) error{k.levels, k.cuts}
-	if len(k.classes) <= mostAnswered {
-		steps = append(steps, k.fits, k.answers)
+	_, k.classes, k.number, err = t.Lab.Load(ctx, t.Setup)
+	return k, err
+}
+
+// measure runs the method measuring.
+func measure(ctx context.Context, t *lab.Task) error {
+	k, err := fit(ctx, t)
+	if err != nil {
+		return err
 	}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	if err := k.levels(); err != nil {
+		return err
 	}
-	return nil
+	if err := k.cuts(ctx); err != nil || len(k.classes) > mostAnswered {
+		return err
+	}
+	_, err = k.answers(ctx)
+	return err
+}
+
+// tell runs the method telling.
+func tell(ctx context.Context, t *lab.Task) error {
+	_, classes, _, err := t.Lab.Load(ctx, t.Setup)
+	if err == nil && len(classes) > mostAnswered {
+		err = fmt.Errorf("more than %d samples", mostAnswered)
+	}
+	if err != nil {
+		return err
+	}
+	k, err := fit(ctx, t)
+	if err != nil {
+		return err
+	}
+	return k.fits(ctx)
 }
 
 // ari returns the score of labels in percent.
@@ -108,7 +133,7 @@ func (k *knower) ari(labels []int) (float64, error) {
 }
 
 // levels scores the levels.
-func (k *knower) levels(context.Context) error {
+func (k *knower) levels() error {
 	order := make([]int, len(k.model.Levels))
 	for at := range order {
 		order[at] = at
@@ -192,6 +217,10 @@ func (k *knower) fits(ctx context.Context) error {
 		}
 		return result.Labels, nil
 	}
+	asked, err := k.answers(ctx)
+	if err != nil {
+		return err
+	}
 	for _, n := range given {
 		examples := k.draw(n, 0)
 		labels, err := fit(mvclust.Options{Examples: examples})
@@ -210,7 +239,10 @@ func (k *knower) fits(ctx context.Context) error {
 	for _, x := range []struct {
 		name string
 		opt  mvclust.Options
-	}{{fitClusters, mvclust.Options{Clusters: k.number}}, {randomFit, mvclust.Options{Constraints: k.randomPairs()}}} {
+	}{
+		{randomFit, mvclust.Options{Constraints: k.randomPairs()}}, {askedFit, mvclust.Options{Constraints: asked}},
+		{fitClusters, mvclust.Options{Clusters: k.number}},
+	} {
 		labels, err := fit(x.opt)
 		if err != nil {
 			return err
@@ -266,41 +298,37 @@ func (k *knower) randomPairs() mvclust.Constraints {
 	return set
 }
 
-// answers answers the questions of a review in rounds. After each round the answers are applied,
-// as the page does it. In the end, all answers are the constraints of a fit.
-func (k *knower) answers(ctx context.Context) error {
+// answers answers the questions of a review in rounds, and returns what is known then. After each
+// round the answers are applied, as the page does it.
+func (k *knower) answers(ctx context.Context) (known mvclust.Constraints, err error) {
 	m, told := k.model, []explain.Answer(nil)
 	for round := range rounds {
 		x, err := explain.New(ctx, m, 0)
 		if err != nil {
-			return err
+			return known, err
 		}
 		q := x.Questions()
 		for _, a := range told {
 			if err := q.Answer(ctx, a); err != nil {
-				return fmt.Errorf("an answer contradicts what is known: %w", err)
+				return known, fmt.Errorf("an answer contradicts what is known: %w", err)
 			}
 		}
 		for range perRound {
 			if err := k.answer(ctx, q); err != nil {
-				return err
+				return known, err
 			}
 		}
 		next := *m
 		next.Labels, next.Constraints, next.Retired, next.Level = partition.Number(q.Labels()), q.Constraints(), 0, -1
 		if next.Confidence, err = partition.Confidence(next.Graph, next.Labels); err != nil {
-			return err
+			return known, err
 		}
 		m, told = &next, q.Answers()
 		if err := k.keep(after((round+1)*perRound), m.Labels); err != nil {
-			return err
+			return known, err
 		}
 	}
-	result, err := mvclust.Fit(ctx, k.views, mvclust.Options{Seed: k.Seed, Constraints: m.Constraints})
-	if err != nil {
-		return err
-	}
-	return k.keep(askedFit, result.Labels)
+	return m.Constraints, nil
 }
 
 // answer answers the next question, if there is one.

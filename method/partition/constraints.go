@@ -33,39 +33,6 @@ func (e *network) inner(nodes *aggregation) float64 {
 	return sum / 2
 }
 
-// conflict says, from 0 to 1, how far the constraints contradict a partition, which meets them:
-// it merges the clusters without regard to cannot-links, and looks which pairs are then together.
-// With j those of them that must not be, and e as many as there would be by chance,
-//
-//	conflict = j / (j + e + 1),
-//
-// which is near 1/2 where the partition does not tell classes apart. Pairs that a fine partition
-// leaves apart, nearly all of them, do not count in its favour.
-func (f *search) conflict(found *aggregation, constraints *constraint.Resolved) (float64, error) {
-	if !found.nodes.constrained() {
-		return 0, nil
-	}
-	merged := singletons(found.nodes.unconstrained())
-	if _, err := f.moveNodes(1, merged); err != nil {
-		return 0, err
-	}
-	if _, err := f.moveAggregates(merged); err != nil {
-		return 0, err
-	}
-	labels := found.clusters(merged.label)
-	violated, all := constraints.Violations(labels)
-	size := make([]float64, len(merged.label)+1)
-	for _, c := range labels {
-		size[c]++
-	}
-	n, together := float64(len(labels)), 0.0
-	for _, s := range size {
-		together += s * (s - 1)
-	}
-	expected := float64(all) * together / (n * (n - 1))
-	return float64(violated) / (float64(violated) + expected + 1), nil
-}
-
 // relax looks for a better partition than s: it drops the cannot-links and moves nodes on from
 // s, takes apart what violates them, and moves nodes once more. So a cluster that was split
 // because of one node that should not be in it becomes whole, without that node. It returns s

@@ -105,12 +105,11 @@ func (s *Series) at(e *network, resolution float64) *network {
 const step = 5
 
 // Each calls do with a partition at every one of the resolutions, which must rise: its place in
-// them, the cluster of every sample, numbered from 0 in no particular order, the number of
-// clusters, and the conflict with the constraints, from 0 to 1: see conflict. random returns the
-// source of random numbers for a resolution; it is called with 0 first, for the nodes of larger
+// them, the cluster of every sample, numbered from 0 in no particular order, and the number of
+// clusters. random returns the source of random numbers for a resolution; it is called with 0 first, for the nodes of larger
 // graphs. It is an error if a function is nil, if random returns nil, if a resolution is out of
 // range, or if ctx is done.
-func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int, conflict float64)) error {
+func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
 	if random == nil || do == nil {
 		return errors.New("there is no source of random numbers, or no function to call with partitions; pass both")
 	}
@@ -137,11 +136,7 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 			return err
 		}
 		found := nodes.aggregation(base.clusters(nodes.label))
-		conflict, err := f.conflict(found, s.constraints)
-		if err != nil {
-			return err
-		}
-		do(r, found.of, found.count(), conflict)
+		do(r, found.of, found.count())
 		if (len(resolutions)-1-r)%step == 0 && base.count() > smallGraph {
 			base, next = next, found
 		}

@@ -69,11 +69,6 @@ func Criteria() []Criterion {
 			Exponents: [2]float64{0, 2}, Factor: func(c *Candidate) float64 { return max(0, c.Modularity) },
 			measure: (*judge).modularity, field: func(c *Candidate) *float64 { return &c.Modularity },
 		},
-		{
-			Name: "strain", Meaning: "share of the constraints that the partition contradicts, beyond chance",
-			Exponents: [2]float64{2.5, 2.5}, Factor: func(c *Candidate) float64 { return 1 - c.Strain },
-			field: func(c *Candidate) *float64 { return &c.Strain },
-		},
 	}
 }
 

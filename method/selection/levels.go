@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
 )
@@ -85,9 +86,10 @@ func height[L int | int32](labels []L) float64 {
 // the caller finds.
 func (s *searcher) levels(ctx context.Context, near *refine.Neighbourhoods, candidates []Candidate, ladder []int, threads int) ([]Level, error) {
 	levels, failed := make([]Level, len(ladder)), make([]error, len(ladder))
+	threads = min(parallel.Threads(threads), len(s.plan.neighbours)) // as many graphs at a time as before
 	err := parallel.Blocks(ctx, threads, len(ladder)-1, 1, func(_, at, _ int) {
 		c := &candidates[ladder[at+1]]
-		found, err := s.refine(ctx, near, c)
+		_, found, err := s.refine(ctx, near, candidates, c, 1)
 		if failed[at] = err; err == nil {
 			levels[at+1] = newLevel(c, found)
 		}
@@ -95,17 +97,34 @@ func (s *searcher) levels(ctx context.Context, near *refine.Neighbourhoods, cand
 	return levels, cmp.Or(append(failed, err)...)
 }
 
-// refine finds the partition of a candidate, with samples moved once more.
-func (s *searcher) refine(ctx context.Context, near *refine.Neighbourhoods, c *Candidate) (*partition.Result, error) {
-	refined, err := s.refined(ctx, near, c.Neighbours, 1)
+// refine finds the partition of a candidate, with samples moved once more, so that it meets the
+// constraints, and the graph that it is of, to which they are propagated.
+func (s *searcher) refine(ctx context.Context, near *refine.Neighbourhoods, candidates []Candidate, c *Candidate, threads int) (*graph.Graph, *partition.Result, error) {
+	refined, err := near.CoNeighbours(ctx, c.Neighbours, threads)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	series, err := s.series(ctx, refined)
+	if refined, err = s.constraints.Propagate(ctx, refined, threads); err != nil {
+		return nil, nil, err
+	}
+	labels := c.labels
+	if s.constraints != nil {
+		given := c.opened(candidates, s.constraints)
+		mended, err := partition.Mend(ctx, refined, c.Resolution, s.constraints, s.set.Partition, given, s.random(c.Neighbours, -c.Resolution, 1))
+		if err != nil {
+			return nil, nil, err
+		}
+		labels = make([]int32, len(given))
+		for i, l := range mended.Labels {
+			labels[i] = int32(l)
+		}
+	}
+	series, err := partition.NewSeries(ctx, refined, s.plan.finest, cmp.Or(s.constraints, s.set.Loose), s.set.Partition)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return series.Refine(ctx, c.Resolution, c.labels, s.random(c.Neighbours, -c.Resolution, 0))
+	found, err := series.Refine(ctx, c.Resolution, labels, s.random(c.Neighbours, -c.Resolution, 0))
+	return refined, found, err
 }
 
 func newLevel(c *Candidate, found *partition.Result) Level {

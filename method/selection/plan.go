@@ -12,13 +12,18 @@ func (s Settings) Footprint(samples int, edges int64, threads int) int64 {
 	largest := int64(p.neighbours[len(p.neighbours)-1])
 	bytes := 8*n*(max(largest, walked)+1) + 4*n*int64(len(p.neighbours)*len(p.resolutions)*p.orders) // lists, labels
 	bytes += 8 * n * MostLevels
-	rows := min(parallel.Threads(threads), len(p.neighbours))
-	for _, k := range p.neighbours[len(p.neighbours)-rows:] {
+	refined := func(k int) int64 {
 		ends := 2 * min(n*int64(k), edges)
 		// The graph, the costs of its edges, the edges between clusters, and the state.
-		bytes += ends*(4+4+8+4+8) + 64*n
+		return ends*(4+4+8+4+8) + 64*n
 	}
-	return bytes
+	rows, atOnce := int64(0), min(parallel.Threads(threads), len(p.neighbours))
+	for _, k := range p.neighbours[len(p.neighbours)-atOnce:] {
+		rows += refined(k)
+	}
+	// All levels may have the largest number of neighbours.
+	levels := int64(min(atOnce, MostLevels-1)) * refined(int(largest))
+	return bytes + max(rows, levels)
 }
 
 // Cost returns about how many nanoseconds Search takes on two processors.
@@ -26,9 +31,12 @@ func (s Settings) Cost(samples int) float64 {
 	if s.Resolve() != nil {
 		return 0
 	}
-	p, n, cost := s.plan(samples), float64(samples), 0.0
+	p, n := s.plan(samples), float64(samples)
+	refining, partition := 0.0, 0.0 // of every number of neighbours
 	for _, k := range p.neighbours {
-		cost += 10*n*float64(k*k) + 50*n*float64(k)*float64(len(p.resolutions)*p.orders)
+		refining += 10 * n * float64(k*k)
+		partition += 50 * n * float64(k)
 	}
-	return cost
+	levels := MostLevels / float64(len(p.neighbours))
+	return refining*(1+levels) + partition*(float64(len(p.resolutions)*p.orders)+levels)
 }

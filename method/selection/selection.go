@@ -28,6 +28,9 @@ type Settings struct {
 	Neighbours int
 	// Resolution is the only resolution to try; 0 stands for all.
 	Resolution float64
+	// Loose holds what is moved together but is no evidence, such as equal samples; nil for
+	// nothing. Constraints hold it too.
+	Loose *constraint.Resolved
 	// Orders is in how many orders of moves every granularity is partitioned; 0 stands for 3,
 	// or for fewer from 5000 samples on.
 	Orders int
@@ -70,8 +73,8 @@ func (s *Settings) Resolve() error {
 }
 
 // Candidate is a granularity that was tried: the partitions of one refined graph at one
-// resolution, each found in another order of moves. Plateau, Agreement, Evenness, Compression,
-// Modularity and Strain are means over these partitions.
+// resolution, each found in another order of moves. Plateau, Agreement, Evenness, Compression and
+// Modularity are means over these partitions.
 type Candidate struct {
 	// Neighbours is the number of neighbours of the refinement, k.
 	Neighbours int `json:"neighbors"`
@@ -98,17 +101,12 @@ type Candidate struct {
 	// random walk between nearest neighbours: 1 less the map equation over its value for
 	// a single cluster. It is below 0 where the clusters cut more than they join.
 	Compression float64 `json:"compression"`
-	// Strain says how far the constraints contradict the partition: with j the pairs that must
-	// not be in one cluster and would be if the clusters were merged without constraints, and
-	// e as many as there would be by chance, j / (j + e + 1). It is 0 without constraints.
-	Strain float64 `json:"strain,omitempty"`
 	// Modularity is the share of the steps of that walk that stay in a cluster, less the share
 	// that would by chance.
 	Modularity float64 `json:"modularity"`
-	// Score is the product of powers of the Criteria: (Plateau x (1 - Strain))^2.5 x Agreement^4
-	// x Evenness^2 x Compression where the best plateau by this score is clear, and (Agreement
-	// x Reproducibility)^4 x Modularity^2 x Evenness x Compression x (1 - Strain)^2.5 where it
-	// is not. It is 0 for a single cluster, and for more than half as many as samples unless
+	// Score is the product of powers of the Criteria: Plateau^2.5 x Agreement^4 x Evenness^2 x
+	// Compression where the best plateau by this score is clear, and (Agreement x
+	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. It is 0 for a single cluster, and for more than half as many as samples unless
 	// classes are tiny.
 	Score float64 `json:"score"`
 
@@ -147,8 +145,9 @@ type Result struct {
 }
 
 // Search refines the fused graph g, which is not changed, with every number of
-// neighbours, finds a partition under the constraints, which may be nil, for every
-// resolution, and chooses. seed decides the order of the moves. progress, if not nil,
+// neighbours, finds a partition for every resolution, and chooses, all without regard to the
+// constraints, which may be nil: they would drive the choice to ever finer clusters. The
+// partitions that are chosen then meet the constraints, as do their graphs. seed decides the order of the moves. progress, if not nil,
 // is called with the number of partitions found, of Steps. The result does not depend on
 // threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
 // context's own, and those of Graph.Check and Resolved.Check.
@@ -194,20 +193,21 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	}
 	r.Best, r.Clear = choose(r.Candidates, most)
 	r.Best = s.wanted(r.Candidates, r.Best)
+	if constraints != nil {
+		if g, err = constraints.Clamp(ctx, g, threads); err != nil {
+			return nil, err
+		}
+		if near, err = refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads); err != nil {
+			return nil, err
+		}
+		r.Neighbourhoods = near
+	}
 	levels, err := s.levels(ctx, near, r.Candidates, ladder(r.Candidates, r.Best), threads)
 	if err != nil {
 		return nil, err
 	}
 	best := &r.Candidates[r.Best]
-	if r.Graph, err = s.refined(ctx, near, best.Neighbours, threads); err != nil {
-		return nil, err
-	}
-	series, err := s.series(ctx, r.Graph)
-	if err != nil {
-		return nil, err
-	}
-	r.Partition, err = series.Refine(ctx, best.Resolution, best.labels, s.random(best.Neighbours, -best.Resolution, 0))
-	if err != nil {
+	if r.Graph, r.Partition, err = s.refine(ctx, near, r.Candidates, best, threads); err != nil {
 		return nil, err
 	}
 	r.setLevels(levels)
@@ -225,11 +225,11 @@ type searcher struct {
 // row finds the partitions with one number of neighbours.
 func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int, row []Candidate, tick func(int)) error {
 	k := s.plan.neighbours[at]
-	refined, err := s.refined(ctx, near, k, 1)
+	refined, err := near.CoNeighbours(ctx, k, 1)
 	if err != nil {
 		return err
 	}
-	series, err := s.series(ctx, refined)
+	series, err := partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, s.set.Partition)
 	if err != nil {
 		return err
 	}
@@ -238,9 +238,8 @@ func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int,
 	}
 	for o := range s.plan.orders {
 		random := func(resolution float64) *rand.Rand { return s.random(k, resolution, uint64(o)) }
-		err := series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int, strain float64) {
+		err := series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int) {
 			row[c].orders = append(row[c].orders, order{labels, clusters})
-			row[c].Strain += strain / float64(s.plan.orders)
 			tick(1)
 		})
 		if err != nil {
@@ -248,20 +247,6 @@ func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int,
 		}
 	}
 	return nil
-}
-
-// refined returns the graph that is partitioned, to which the constraints are propagated.
-func (s *searcher) refined(ctx context.Context, near *refine.Neighbourhoods, k, threads int) (*graph.Graph, error) {
-	g, err := near.CoNeighbours(ctx, k, threads)
-	if err != nil {
-		return nil, err
-	}
-	return s.constraints.Propagate(ctx, g, threads)
-}
-
-// series is that of one refined graph.
-func (s *searcher) series(ctx context.Context, refined *graph.Graph) (*partition.Series, error) {
-	return partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, s.set.Partition)
 }
 
 // random returns the source for one partition. It depends on nothing else, so that a partition
