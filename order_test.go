@@ -42,7 +42,7 @@ func hard(views int, seed uint64) []*mvclust.View {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all := make([]*mvclust.View, views)
 	for m := range all {
-		v := &view.View{Name: "grid", Samples: n, Dims: m + 2, Data: make([]float32, n*(m+2)), Present: make([]bool, n)}
+		v := &view.View{Name: "grid", Samples: n, Dims: m + 4, Data: make([]float32, n*(m+4)), Present: make([]bool, n)}
 		for i := range v.Data {
 			v.Data[i] = float32(r.IntN(3))
 		}

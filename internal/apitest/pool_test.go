@@ -177,7 +177,7 @@ func (p kinds) functions() {
 	these(p, func(constraint.Kind, []int) string { return "" }, nil)
 	these(p, func(float64) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }, nil, func(float64) *rand.Rand { return nil })
 	these(p, func(func(int, int32)) {}, nil, func(add func(int, int32)) { add(-1, 1) })
-	these(p, func(int, []int32, int, float64) {}, nil)
+	these(p, func(int, []int32, int) {}, nil)
 	these(p, func(int, int) bool { return true }, nil)
 	these(p, func(int, int) int { return 1 }, nil)
 	these(p, []uint64{1, 2, 1}, nil)
