@@ -28,13 +28,13 @@ class Page(unittest.TestCase):
         text = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S))
         test = doctest.DocTestParser().get_doctest(text, {}, "docs/python.md", "docs/python.md", 0)
         said: "list[str]" = []
-        doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=said.append)
+        doctest.DocTestRunner(verbose=False, optionflags=OPTIONS).run(test, out=said.append)
         if said:
             self.fail("".join(said))
         self.assertGreater(len(test.examples), 30)
 
     def test_examples(self) -> None:
-        failed, tried = doctest.testmod(mvclust._estimator, optionflags=OPTIONS)
+        failed, tried = doctest.testmod(mvclust._estimator, verbose=False, optionflags=OPTIONS)
         self.assertEqual(failed, 0)
         self.assertGreater(tried, 5)
 
