@@ -280,7 +280,11 @@ func TestAutoResolved(t *testing.T) {
 		if testing.Short() && views > 16 {
 			continue // the views are compared each with each, under the race detector for a minute
 		}
-		all := generate(t, synth.Config{Samples: 240, Classes: 6, Views: views, Dims: []int{4}}).Views
+		samples := 240
+		if views > 16 {
+			samples = 90
+		}
+		all := generate(t, synth.Config{Samples: samples, Classes: 6, Views: views, Dims: []int{4}}).Views
 		if got := fit(t, all, mvclust.Options{Neighbours: 5, Resolution: 1}).Options.Candidates; got != want {
 			t.Errorf("%d candidates in each of %d views, want %d", got, views, want)
 		}

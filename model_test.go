@@ -258,6 +258,11 @@ func TestReadModelRefuses(t *testing.T) {
 }
 
 func TestModelValidate(t *testing.T) {
+	_, _, whole := modelOf(t, mvclust.Options{}, true)
+	var file bytes.Buffer
+	if err := whole.Write(&file); err != nil {
+		t.Fatal(err)
+	}
 	for name, spoil := range map[string]func(m *mvclust.Model){
 		"view":         func(m *mvclust.Model) { m.Views = nil },
 		"ids":          func(m *mvclust.Model) { m.IDs = m.IDs[1:] },
@@ -296,7 +301,10 @@ func TestModelValidate(t *testing.T) {
 			m.Views[0].Rows.Present = nil
 		},
 	} {
-		_, _, m := modelOf(t, mvclust.Options{}, true)
+		m, err := mvclust.ReadModel(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
 		spoil(m)
 		if err := m.Validate(); err == nil {
 			t.Errorf("%s: nothing is wrong", name)
