@@ -43,9 +43,9 @@ const (
 // weights expected by chance stay the same. Where the samples have grown by a tenth, it is set
 // anew, so that clusters as coarse as those of m are found.
 //
-// The number of neighbours and the resolution stay those of m. If Fit chose them, and the
-// samples have grown by a tenth since, Update tries others, with no more neighbours than m has,
-// and Changes.Better tells of one that scores clearly better.
+// The granularity stays that of m. If Fit chose it, and the samples have grown by a tenth since,
+// Update tries others, with no more neighbours than m has, and Changes.Better tells of one that
+// scores clearly better.
 //
 // A cluster keeps its number if most of its samples that m has come from the cluster of
 // that number, and most of that cluster's samples are in it. Other clusters get numbers

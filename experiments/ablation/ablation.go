@@ -111,11 +111,8 @@ func (e *Experiment) half(s lab.Setup) lab.Setup {
 // Cases lists the variants on the .npz files of the folder of at most 1 MiB, or on those named.
 func (e *Experiment) Cases(_ context.Context, l *lab.Lab, names []string) ([]lab.Case, error) {
 	e.l = l
-	files, _, err := l.Files()
+	files, err := l.Sets(names)
 	if err != nil {
-		return nil, err
-	}
-	if files, err = lab.Named(files, func(f string) string { return lab.Setup{File: f}.Name() }, names); err != nil {
 		return nil, err
 	}
 	l.Methods = make(map[lab.Method]lab.Func)

@@ -69,11 +69,8 @@ func pairs(file string) []int {
 func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]lab.Case, error) {
 	e.l = l
 	l.Methods = map[lab.Method]lab.Func{lab.Default: fit, updating: update}
-	files, _, err := l.Files()
+	files, err := l.Sets(names)
 	if err != nil {
-		return nil, err
-	}
-	if files, err = lab.Named(files, func(f string) string { return lab.Setup{File: f}.Name() }, names); err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {

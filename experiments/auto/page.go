@@ -3,7 +3,6 @@ package auto
 import (
 	_ "embed" // for the page's text
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +95,7 @@ type column struct {
 
 // number is a column of numbers with one decimal.
 func number(head string, of func(x *subject) float64) column {
-	return column{head, func(x *subject) string { return points(of(x)) }, func(list []*subject) string { return points(over(list, of)) }}
+	return column{head, func(x *subject) string { return lab.Points(of(x)) }, func(list []*subject) string { return lab.Points(over(list, of)) }}
 }
 
 // own is a column of a metric of the default mode, with its deviation.
@@ -104,7 +103,7 @@ func (p *page) own(head string, of lab.Metric, decimals int) column {
 	c := column{head: head, of: func(x *subject) string { return p.e.own(x).Of(of).Write(decimals) }}
 	if of.IsScore() {
 		c.mean = func(list []*subject) string {
-			return points(over(list, func(x *subject) float64 { return p.e.mean(x, of) }))
+			return lab.Points(over(list, func(x *subject) float64 { return p.e.mean(x, of) }))
 		}
 	}
 	return c
@@ -198,14 +197,6 @@ func over(list []*subject, of func(x *subject) float64) float64 {
 		all = append(all, of(x))
 	}
 	return average(all)
-}
-
-// points writes a score, or a difference of scores.
-func points(x float64) string {
-	if x != x {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f", math.Round(10*x)/10+0) // no -0.0
 }
 
 // Skipped lists what could not be run, and why.

@@ -274,6 +274,16 @@ func (l *Lab) Collection(file string) int {
 	return at
 }
 
+// Sets lists the .npz files of the folders; of these the named ones, or all. The errors are those
+// of Files and Named.
+func (l *Lab) Sets(names []string) ([]string, error) {
+	files, _, err := l.Files()
+	if err != nil {
+		return nil, err
+	}
+	return Named(files, func(f string) string { return Setup{File: f}.Name() }, names)
+}
+
 // Files lists the .npz files of the folders, and the .mat files of their folders mat. It is an
 // error if two have a file of one name.
 func (l *Lab) Files() (npz, mat []string, err error) {

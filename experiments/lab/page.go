@@ -199,6 +199,14 @@ func Digits(x float64) string {
 	}
 }
 
+// Points writes a score, or a difference of scores, with one decimal; a dash where there is none.
+func Points(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", math.Round(10*x)/10+0) // no -0.0
+}
+
 // Signed writes a difference with its sign.
 func Signed(x float64) string {
 	if x = math.Round(10*x) / 10; x == 0 {

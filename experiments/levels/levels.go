@@ -39,11 +39,8 @@ func (x *subject) name() string { return x.setup.Name() }
 func (e *Experiment) Cases(_ context.Context, l *lab.Lab, names []string) ([]lab.Case, error) {
 	e.l = l
 	l.Methods = map[lab.Method]lab.Func{measuring: measure, telling: tell}
-	files, _, err := l.Files()
+	files, err := l.Sets(names)
 	if err != nil {
-		return nil, err
-	}
-	if files, err = lab.Named(files, func(f string) string { return lab.Setup{File: f}.Name() }, names); err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {

@@ -137,7 +137,7 @@ func (p *page) table(columns []column, with string) string {
 			s := p.e.own(x)[0].Scores
 			row := []string{lab.Text(x.name()), strconv.Itoa(s.Samples), strconv.Itoa(s.Classes)}
 			for _, c := range columns {
-				row = append(row, points(c.of(x)))
+				row = append(row, lab.Points(c.of(x)))
 			}
 			rows = append(rows, row)
 		}
@@ -159,17 +159,9 @@ func (p *page) table(columns []column, with string) string {
 func means(head string, list []*subject, columns []column) []string {
 	row := []string{head, "", ""}
 	for _, c := range columns {
-		row = append(row, points(mean(list, c.of)))
+		row = append(row, lab.Points(mean(list, c.of)))
 	}
 	return row
-}
-
-// points writes a score.
-func points(x float64) string {
-	if math.IsNaN(x) {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f", math.Round(10*x)/10+0) // no -0.0
 }
 
 // Skipped lists what could not be run, and why.

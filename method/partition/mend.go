@@ -32,7 +32,7 @@ func Mend(ctx context.Context, g *graph.Graph, resolution float64, constraints *
 	given := compacted(labels)
 	most := base.most(given)
 	free := singletons(base.nodes.unconstrained())
-	free.assign(renumbered(most), 0)
+	free.assign(compacted(most), 0)
 	before := slices.Clone(free.label)
 	start := free.repair(base.nodes)
 	moving := make([]bool, base.count())
@@ -60,17 +60,6 @@ func (l *aggregation) most(labels []int32) []int32 {
 		if n > best || n == best && labels[i] < out[node] {
 			out[node] = labels[i]
 		}
-	}
-	return out
-}
-
-// renumbered numbers labels from 0, in their order.
-func renumbered(labels []int32) []int32 {
-	used := slices.Compact(slices.Sorted(slices.Values(labels)))
-	out := make([]int32, len(labels))
-	for i, l := range labels {
-		at, _ := slices.BinarySearch(used, l)
-		out[i] = int32(at)
 	}
 	return out
 }

@@ -57,7 +57,7 @@ func (f *search) resume(samples *state, base *aggregation, start []int32, moving
 }
 
 // compacted numbers the labels from 0, in their order, and then those that are alone.
-func compacted(labels []int) []int32 {
+func compacted[L int | int32](labels []L) []int32 {
 	used := slices.Clone(labels)
 	slices.Sort(used)
 	used = slices.Compact(used)

@@ -106,9 +106,9 @@ const step = 5
 
 // Each calls do with a partition at every one of the resolutions, which must rise: its place in
 // them, the cluster of every sample, numbered from 0 in no particular order, and the number of
-// clusters. random returns the source of random numbers for a resolution; it is called with 0 first, for the nodes of larger
-// graphs. It is an error if a function is nil, if random returns nil, if a resolution is out of
-// range, or if ctx is done.
+// clusters. random returns the source of random numbers for a resolution; it is called with 0
+// first, for the nodes of larger graphs. It is an error if a function is nil, if random returns
+// nil, if a resolution is out of range, or if ctx is done.
 func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
 	if random == nil || do == nil {
 		return errors.New("there is no source of random numbers, or no function to call with partitions; pass both")

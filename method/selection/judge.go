@@ -22,8 +22,7 @@ type Criterion struct {
 	// Factor returns the factor, at least 0, of which the score has the power.
 	Factor func(c *Candidate) float64
 
-	// measure returns the value of candidate at, for its field; nil where the search has
-	// set that.
+	// measure returns the value of candidate at, for its field.
 	measure func(j *judge, at int) float64
 	field   func(c *Candidate) *float64
 }
@@ -168,9 +167,7 @@ func setCriteria(ctx context.Context, walk *graph.Graph, candidates []Candidate,
 		}
 		c := &candidates[at]
 		for _, x := range criteria {
-			if x.measure != nil {
-				*x.field(c) = x.measure(judges[worker], at)
-			}
+			*x.field(c) = x.measure(judges[worker], at)
 		}
 	})
 	for c := range candidates {

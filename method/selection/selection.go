@@ -106,8 +106,8 @@ type Candidate struct {
 	Modularity float64 `json:"modularity"`
 	// Score is the product of powers of the Criteria: Plateau^2.5 x Agreement^4 x Evenness^2 x
 	// Compression where the best plateau by this score is clear, and (Agreement x
-	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. It is 0 for a single cluster, and for more than half as many as samples unless
-	// classes are tiny.
+	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. It is 0 for a
+	// single cluster, and for more than half as many as samples unless classes are tiny.
 	Score float64 `json:"score"`
 
 	labels []int32 // of the partition that stands for all
@@ -147,9 +147,9 @@ type Result struct {
 // Search refines the fused graph g, which is not changed, with every number of
 // neighbours, finds a partition for every resolution, and chooses, all without regard to the
 // constraints, which may be nil: they would drive the choice to ever finer clusters. The
-// partitions that are chosen then meet the constraints, as do their graphs. seed decides the order of the moves. progress, if not nil,
-// is called with the number of partitions found, of Steps. The result does not depend on
-// threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
+// partitions that are chosen then meet the constraints, as do their graphs. seed decides the order
+// of the moves. progress, if not nil, is called with the number of partitions found, of Steps.
+// The result does not depend on threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
 // context's own, and those of Graph.Check and Resolved.Check.
 func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolved, set Settings, seed uint64, threads int, progress func(done int)) (*Result, error) {
 	if err := set.Resolve(); err != nil {

@@ -42,8 +42,8 @@ const linkStream = 7 << 32
 //	row(i) = sum over t of a (1 - a)^t x (P^t G)(i),   a = 0.1, t = 0 ... 10,
 //
 // with P(i, j) = w(i, j) / (sum of w(i, .)) and G a random direction of LinkDims dimensions for
-// every sample. Rows are brought to length 1. So samples are alike that are linked, or share links, or are linked by several
-// short ways. Where links are probabilities, a sample is linked to itself by probability 1, so
+// every sample. Rows are brought to length 1. So samples are alike that are linked, or share
+// links, or are linked by several short ways. Where links are probabilities, a sample is linked to itself by probability 1, so
 // that a walk leaves a sample by an unlikely link only rarely.
 //
 // A sample in no pair lacks the view. The random directions belong to the samples' numbers; those
