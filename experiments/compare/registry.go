@@ -1,0 +1,21 @@
+// Package compare holds mvclust beside the methods that the paper compares with, on sets whose
+// classes are known.
+package compare
+
+import (
+	"slices"
+
+	"github.com/mvclust/mvclust/experiments/compare/simple"
+	"github.com/mvclust/mvclust/experiments/compare/system"
+)
+
+// Systems lists the compared systems in the order of the page: those that everyone knows, those
+// that know nothing of missing views, and those that do.
+func Systems() []system.System {
+	return slices.Concat(
+		simple.Systems(),
+		[]system.System{
+			// Each line is a system: name.System().
+		},
+	)
+}
