@@ -24,15 +24,28 @@ const (
 	lowest = -0.9
 )
 
-// leading returns in its columns, the largest first, at least k eigenvectors of s of unit
-// length, of which the first k are those of the k largest eigenvalues. The eigenvalues
-// must lie in [-1, 1]. It is subspace iteration with the Chebyshev polynomials that damp
-// what lies below the wanted eigenvalues, after
+// Operator is a symmetric matrix whose eigenvalues lie in [-1, 1].
+type Operator interface {
+	// Size is the number of its rows.
+	Size() int
+	// Times sets y to the product of the matrix and x.
+	Times(ctx context.Context, y, x *mat.Dense, threads int) error
+}
+
+// operator is what is done with one.
+type operator struct{ Operator }
+
+// Leading returns the k largest eigenvalues of a, falling, and in the columns of the matrix
+// orthonormal eigenvectors of them. It is subspace iteration with the Chebyshev polynomials that
+// damp what lies below the wanted eigenvalues, after
 //
 //	Zhou, Saad, Tiago and Chelikowsky, "Self-consistent-field calculations using
 //	Chebyshev-filtered subspace iteration", 2006.
-func leading(ctx context.Context, s *sparse, k, threads int, random *rand.Rand) (*mat.Dense, error) {
-	n := len(s.index)
+//
+// The result is the same for any number of threads; 0 stands for all.
+func Leading(ctx context.Context, a Operator, k, threads int, random *rand.Rand) ([]float64, *mat.Dense, error) {
+	s := operator{a}
+	n := a.Size()
 	m := min(n, k+k/10+extra)
 	x := mat.NewDense(n, m, nil)
 	for i := range x.RawMatrix().Data {
@@ -41,11 +54,14 @@ func leading(ctx context.Context, s *sparse, k, threads int, random *rand.Rand) 
 	for turn := 0; ; turn++ {
 		orthonormal(x)
 		values, miss, err := s.rotate(ctx, x, k, threads)
-		if err != nil || miss < exact || turn == mostTurns {
-			return x, err
+		if err != nil {
+			return nil, nil, err
+		}
+		if miss < exact || turn == mostTurns {
+			return values[:k], mat.DenseCopyOf(x.Slice(0, n, 0, k)), nil
 		}
 		if x, err = s.filter(ctx, x, max(values[m-1], lowest), threads); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }
@@ -64,10 +80,10 @@ func orthonormal(x *mat.Dense) {
 // rotate turns x, whose columns are orthonormal, within what they span into the best
 // approximations of eigenvectors, with falling eigenvalues, which it returns. miss is
 // the largest residual of the first k.
-func (s *sparse) rotate(ctx context.Context, x *mat.Dense, k, threads int) (values []float64, miss float64, err error) {
+func (s operator) rotate(ctx context.Context, x *mat.Dense, k, threads int) (values []float64, miss float64, err error) {
 	n, m := x.Dims()
 	sx := mat.NewDense(n, m, nil)
-	if err := s.times(ctx, sx, x, threads); err != nil {
+	if err := s.Times(ctx, sx, x, threads); err != nil {
 		return nil, 0, err
 	}
 	var h mat.Dense
@@ -107,12 +123,12 @@ func (s *sparse) rotate(ctx context.Context, x *mat.Dense, k, threads int) (valu
 
 // filter returns T(s) x, where T is the Chebyshev polynomial that is small over the
 // eigenvalues from -1 to low and grows fast above.
-func (s *sparse) filter(ctx context.Context, x *mat.Dense, low float64, threads int) (*mat.Dense, error) {
+func (s operator) filter(ctx context.Context, x *mat.Dense, low float64, threads int) (*mat.Dense, error) {
 	n, m := x.Dims()
 	half, middle := (low+1)/2, (low-1)/2
 	before, now, next := mat.DenseCopyOf(x), mat.NewDense(n, m, nil), mat.NewDense(n, m, nil)
 	step := func(to, of *mat.Dense, factor float64) error {
-		err := s.times(ctx, to, of, threads)
+		err := s.Times(ctx, to, of, threads)
 		y, from := to.RawMatrix().Data, of.RawMatrix().Data
 		for i := range y {
 			y[i] = (y[i] - middle*from[i]) * factor / half
@@ -132,13 +148,16 @@ func (s *sparse) filter(ctx context.Context, x *mat.Dense, low float64, threads 
 	return now, nil
 }
 
-// times sets y to s x.
-func (s *sparse) times(ctx context.Context, y, x *mat.Dense, threads int) error {
-	return each(ctx, threads, len(s.index), func(_, i int) {
+// Size is the number of rows.
+func (s *Sparse) Size() int { return len(s.Index) }
+
+// Times sets y to s x.
+func (s *Sparse) Times(ctx context.Context, y, x *mat.Dense, threads int) error {
+	return each(ctx, threads, len(s.Index), func(_, i int) {
 		sum := y.RawRowView(i)
 		clear(sum)
-		for at, j := range s.index[i] {
-			blas64.Axpy(s.value[i][at], blas64.Vector{N: len(sum), Data: x.RawRowView(int(j)), Inc: 1}, blas64.Vector{N: len(sum), Data: sum, Inc: 1})
+		for at, j := range s.Index[i] {
+			blas64.Axpy(s.Value[i][at], blas64.Vector{N: len(sum), Data: x.RawRowView(int(j)), Inc: 1}, blas64.Vector{N: len(sum), Data: sum, Inc: 1})
 		}
 	})
 }

@@ -21,13 +21,13 @@ const spectralNeighbours = 15
 func (a *Alike) Spectral(ctx context.Context, k int, seed uint64, threads int) ([]int, error) {
 	lists := a.nearest(spectralNeighbours)
 	random := stream(seed, spectralStream)
-	places, err := leading(ctx, laplacian(lists), k, threads, random)
+	_, places, err := Leading(ctx, laplacian(lists), k, threads, random)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([][]float32, len(lists))
 	for i := range rows {
-		rows[i] = unit(places.RawRowView(i)[:k])
+		rows[i] = unit(places.RawRowView(i))
 	}
 	found, err := Means(ctx, rows, k, restarts(rows), threads, random)
 	if err != nil {
@@ -53,28 +53,28 @@ func unit(row []float64) []float32 {
 	return short
 }
 
-// sparse is a symmetric matrix by its rows.
-type sparse struct {
-	index [][]int32
-	value [][]float64
+// Sparse is a symmetric matrix by its rows: the columns that are not 0, and their values.
+type Sparse struct {
+	Index [][]int32
+	Value [][]float64
 }
 
 // laplacian returns D^-1/2 W D^-1/2, the identity less the normalised Laplacian, of the
 // graph of the lists, which ascend. Its eigenvalues lie in [-1, 1].
-func laplacian(lists [][]int32) *sparse {
-	s := &sparse{index: mutual(lists), value: make([][]float64, len(lists))}
+func laplacian(lists [][]int32) *Sparse {
+	s := &Sparse{Index: mutual(lists), Value: make([][]float64, len(lists))}
 	root := make([]float64, len(lists)) // of a sample's weight
-	for i, list := range s.index {
-		s.value[i] = make([]float64, len(list))
+	for i, list := range s.Index {
+		s.Value[i] = make([]float64, len(list))
 		for at, j := range list {
-			s.value[i][at] = (holds(lists[i], j) + holds(lists[j], int32(i))) / 2
-			root[i] += s.value[i][at]
+			s.Value[i][at] = (holds(lists[i], j) + holds(lists[j], int32(i))) / 2
+			root[i] += s.Value[i][at]
 		}
 		root[i] = math.Sqrt(root[i])
 	}
-	for i, list := range s.index {
+	for i, list := range s.Index {
 		for at, j := range list {
-			s.value[i][at] /= root[i] * root[j]
+			s.Value[i][at] /= root[i] * root[j]
 		}
 	}
 	return s

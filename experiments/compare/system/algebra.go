@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -142,33 +143,32 @@ func SVD(m mat.Matrix) (u *mat.Dense, values []float64, v *mat.Dense, err error)
 }
 
 // Lowest returns the k lowest eigenvalues of s, rising, and orthonormal eigenvectors of them in
-// the columns.
+// the columns. Where these are few of many, they are found by iteration, with residuals of at most
+// 1e-5 of the largest sum of the absolute values of a row.
 func Lowest(ctx context.Context, s *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
-	values, vectors, err := eigen(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	n := s.SymmetricDim()
-	return values[:k], mat.DenseCopyOf(vectors.Slice(0, n, 0, k)), nil
+	return extreme(ctx, s, k, -1)
 }
 
 // Highest returns the k highest eigenvalues of s, falling, and orthonormal eigenvectors of them
-// in the columns.
+// in the columns, as exactly as Lowest does.
 func Highest(ctx context.Context, s *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
-	values, vectors, err := eigen(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	n := s.SymmetricDim()
-	slices.Reverse(values)
-	falling := mat.NewDense(n, k, nil)
-	for c := range k {
-		falling.SetCol(c, mat.Col(nil, n-1-c, vectors))
-	}
-	return values[:k], falling, nil
+	return extreme(ctx, s, k, 1)
 }
 
-func eigen(ctx context.Context, s *mat.SymDense) ([]float64, *mat.Dense, error) {
+// fewest is the number of rows up to which all eigenvalues are found at once.
+const fewest = 200
+
+// extreme returns the k eigenvalues of s that are the highest when multiplied by sign.
+func extreme(ctx context.Context, s *mat.SymDense, k int, sign float64) ([]float64, *mat.Dense, error) {
+	n := s.SymmetricDim()
+	if n > fewest && k < n/4 {
+		d := &signed{s, sign / norm(s)}
+		values, vectors, err := opponent.Leading(ctx, d, k, 0, rand.New(rand.NewPCG(0, uint64(n))))
+		for i := range values {
+			values[i] /= d.factor
+		}
+		return values, vectors, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -176,9 +176,47 @@ func eigen(ctx context.Context, s *mat.SymDense) ([]float64, *mat.Dense, error) 
 	if !e.Factorize(s, true) { //nolint:misspell // gonum's name
 		return nil, nil, errors.New("the eigenvalues of a matrix cannot be found")
 	}
-	vectors := new(mat.Dense)
-	e.VectorsTo(vectors)
-	return e.Values(nil), vectors, ctx.Err()
+	var rising mat.Dense
+	e.VectorsTo(&rising)
+	values := e.Values(nil)
+	if sign < 0 {
+		return values[:k], mat.DenseCopyOf(rising.Slice(0, n, 0, k)), ctx.Err()
+	}
+	slices.Reverse(values)
+	falling := mat.NewDense(n, k, nil)
+	for c := range k {
+		falling.SetCol(c, mat.Col(nil, n-1-c, &rising))
+	}
+	return values[:k], falling, ctx.Err()
+}
+
+// signed is a matrix times a factor.
+type signed struct {
+	s      *mat.SymDense
+	factor float64
+}
+
+// Size is the number of rows.
+func (d *signed) Size() int { return d.s.SymmetricDim() }
+
+// Times sets y to the product of the matrix and x.
+func (d *signed) Times(ctx context.Context, y, x *mat.Dense, _ int) error {
+	y.Mul(d.s, x)
+	y.Scale(d.factor, y)
+	return ctx.Err()
+}
+
+// norm bounds the absolute values of the eigenvalues: by the largest sum of those of a row.
+func norm(s *mat.SymDense) float64 {
+	n, most := s.SymmetricDim(), 0.0
+	for i := range n {
+		sum := 0.0
+		for j := range n {
+			sum += math.Abs(s.At(i, j))
+		}
+		most = max(most, sum)
+	}
+	return max(most, math.SmallestNonzeroFloat32)
 }
 
 // restarts is the number of descents of k-means on an embedding.

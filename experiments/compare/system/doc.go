@@ -49,6 +49,11 @@ type System struct {
 	Fills bool
 	// Least and Most bound the number of views; 0 stands for no bound.
 	Least, Most int
+	// Samples is the number of samples up to which it is run; 0 stands for DenseSamples.
+	Samples int
+	// Note says what is left out of what the authors do, or done otherwise, and why; empty for
+	// nothing.
+	Note string
 	// Default are the settings of the authors, nil where there is nothing to set. Grid are
 	// those among which the labels choose, as in the paper; nil where there is no such choice.
 	Default Settings
@@ -56,6 +61,10 @@ type System struct {
 	// Cluster returns the cluster of every sample.
 	Cluster func(ctx context.Context, in *Input) ([]int, error)
 }
+
+// DenseSamples is the number of samples up to which systems are run whose time or memory grows
+// with its square or faster.
+const DenseSamples = 5000
 
 // Input is what a system is given.
 type Input struct {
