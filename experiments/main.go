@@ -1,6 +1,6 @@
 // Command experiments measures mvclust: how good its results are, and how fast it is.
 //
-//	go -C experiments run . sets|auto|levels|ablation|paper|speed|golden [flags]
+//	go -C experiments run . sets|auto|levels|ablation|paper|compare|speed|golden [flags]
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"github.com/mvclust/mvclust/experiments/ablation"
 	"github.com/mvclust/mvclust/experiments/auto"
+	"github.com/mvclust/mvclust/experiments/compare"
 	"github.com/mvclust/mvclust/experiments/golden"
 	"github.com/mvclust/mvclust/experiments/lab"
 	"github.com/mvclust/mvclust/experiments/levels"
@@ -114,8 +115,8 @@ unless told otherwise, and leaves docs/ alone.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	fast, told := &speed.Experiment{}, &levels.Experiment{}
-	for _, x := range experiments(fast, told) {
+	fast, told, beside := &speed.Experiment{}, &levels.Experiment{}, &compare.Experiment{}
+	for _, x := range experiments(fast, told, beside) {
 		o := x.options
 		cmd := &cobra.Command{
 			Use: o.name + " [flags] [NAME...]", Short: x.short, Long: x.long,
@@ -127,6 +128,12 @@ unless told otherwise, and leaves docs/ alone.`,
 					return errors.New("--full and --quick exclude each other; give one of them")
 				}
 				o.names = names
+				if beside.Truth != "" && o.name == "compare" {
+					if len(names) == 0 || o.data != nil {
+						return errors.New("--truth: name the files of the views beside it, and no folder by --data")
+					}
+					beside.Views, o.data = names, []string{"."}
+				}
 				o.command = commandLine(args)
 				fast.Quick, fast.Threads = o.quick, o.threads
 				return o.run(cmd.Context(), x.experiment, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -147,6 +154,10 @@ unless told otherwise, and leaves docs/ alone.`,
 		if o.name == "levels" {
 			f.IntVar(&told.Seeds, "seeds", levels.DefaultSeeds, "`NUMBER` of seeds")
 		}
+		if o.name == "compare" {
+			f.StringVar(&beside.Truth, "truth", "", "`FILE[:NAME]` of the known classes of the files of views that are given in place of NAMEs")
+			cmd.Use = "compare [flags] [NAME... | VIEWS... --truth T]"
+		}
 		if o.name == "speed" || o.name == "paper" {
 			cmd.Use, cmd.Args = o.name+" [flags]", cobra.NoArgs
 		}
@@ -164,7 +175,7 @@ type entry struct {
 }
 
 // experiments lists them.
-func experiments(fast *speed.Experiment, told *levels.Experiment) []entry {
+func experiments(fast *speed.Experiment, told *levels.Experiment, beside *compare.Experiment) []entry {
 	return []entry{
 		{options{name: "sets", page: "results.md"}, "Score the paper's method on a folder of data sets",
 			`sets clusters data sets whose classes are known, with the paper's method: the cases
@@ -188,6 +199,12 @@ It takes a quarter of an hour.`, &ablation.Experiment{}},
 		{options{name: "paper", page: "paper.md", whole: true}, "Run the paper's experiments",
 			`paper runs the experiments of the paper, and writes a page that holds the paper's
 figures against ours. It takes about half an hour on two processors.`, &paper.Experiment{}},
+		{options{name: "compare", page: "compare.md", whole: true, timed: true, both: true}, "Hold mvclust beside the methods of the paper",
+			`compare runs every method that the paper compares with, and mvclust, on the .npz files
+of two folders, complete and with half of the samples lacking one view, or, with
+--truth, on files of one's own: VIEWS are what "mvclust fit" reads, and T is the file of
+the known classes. It writes a page, and a JSON file with the same figures in the
+folder compare beside it. Whole collections take days; a NAME, such as BUAA, an hour.`, beside},
 		{options{name: "speed", page: "results.md", timed: true, processes: true}, "Measure time and memory, beside those of others",
 			`speed measures the inner loops, the neighbour graphs, and whole runs on synthetic
 data of 10,000 to 300,000 samples, or 1,000,000 with --full. It takes a quarter of an
@@ -286,24 +303,39 @@ func (o *options) run(ctx context.Context, e experiment, out, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	err = o.write(page, text, figures, e)
+	if err == nil && !o.quiet {
+		_, err = fmt.Fprintf(out, "the page is %s, the records are %s\n", page, records)
+	}
+	return err
+}
+
+// write writes a page, and in the folder of the experiment's name beside it the figures and, where
+// the experiment has such, the same results in JSON.
+func (o *options) write(page, text string, figures []lab.Figure, e experiment) error {
+	folder := filepath.Join(filepath.Dir(page), o.name)
 	for _, f := range figures {
 		svg, err := f.SVG()
 		if err != nil {
 			return err
 		}
-		if err := lab.WriteFile(filepath.Join(filepath.Dir(page), o.name, f.Name+".svg"), svg); err != nil {
+		if err := lab.WriteFile(filepath.Join(folder, f.Name+".svg"), svg); err != nil {
+			return err
+		}
+	}
+	if j, ok := e.(interface{ JSON() ([]byte, error) }); ok {
+		record, err := j.JSON()
+		if err != nil {
+			return err
+		}
+		if err := lab.WriteFile(filepath.Join(folder, o.name+".json"), append(record, '\n')); err != nil {
 			return err
 		}
 	}
 	if o.whole {
-		err = lab.WriteFile(page, []byte(text))
-	} else {
-		err = lab.WriteSection(page, o.name, text, false)
+		return lab.WriteFile(page, []byte(text))
 	}
-	if err == nil && !o.quiet {
-		_, err = fmt.Fprintf(out, "the page is %s, the records are %s\n", page, records)
-	}
-	return err
+	return lab.WriteSection(page, o.name, text, false)
 }
 
 // newLab returns a lab with a folder for passing files, which done removes, and in it, if it is

@@ -30,8 +30,10 @@ type Record struct {
 	Machine string `json:"machine,omitempty"`
 	Date    string `json:"date"`
 
-	// Reason says why it could not be run; then there is nothing else.
-	Reason string `json:"reason,omitempty"`
+	// Reason says why it could not be run; then there is nothing else. Lasting says that it is
+	// not tried again.
+	Reason  string `json:"reason,omitempty"`
+	Lasting bool   `json:"lasting,omitempty"`
 	// Seconds are the times that the run took, in order.
 	Seconds []float64 `json:"seconds,omitempty"`
 	// Peak is the most memory in bytes: of a process, or that the Go heap grew by in the

@@ -182,14 +182,21 @@ func (l *Lab) task(ctx context.Context, s Setup, seed uint64, detailed bool) (*T
 	return t, nil
 }
 
-// known reports whether there are records of all tasks. What failed wholly is tried again.
+// Lasting is an error that another run would end with, too: the run is not tried again.
+type Lasting struct{ Reason string }
+
+// Error returns the reason.
+func (e *Lasting) Error() string { return e.Reason }
+
+// known reports whether there are records of all tasks. What failed wholly is tried again, unless
+// it would fail again.
 func known(all []*Task) bool {
 	good := len(all) == 0
 	for _, t := range all {
 		if t.Record == nil {
 			return false
 		}
-		good = good || t.Reason == ""
+		good = good || t.Reason == "" || t.Lasting
 	}
 	return good
 }
@@ -283,6 +290,7 @@ func (l *Lab) once(ctx context.Context, t *Task) error {
 		return ctx.Err()
 	}
 	if err != nil {
+		_, t.Lasting = errors.AsType[*Lasting](err)
 		t.Reason, t.Seconds = l.portable(err).Error(), nil
 	}
 	return nil

@@ -89,6 +89,22 @@ func complete(group string) lab.Setup {
 	return lab.Setup{File: c.file, Views: c.views, Settings: c.settings}
 }
 
+// Case is a set of data with a choice of its views, as the paper's main tables have it, and how
+// the method is run on it.
+type Case struct {
+	Name                 string
+	Complete, Incomplete lab.Setup
+}
+
+// Cases lists those of the sets that are there.
+func Cases() []Case {
+	list := []Case{{handwritten2, complete(handwritten2), halved(handwritten2)}, {handwritten4, complete(handwritten4), split()}}
+	for _, group := range []string{leaves, buaa, sport} {
+		list = append(list, Case{group, complete(group), halved(group)})
+	}
+	return list
+}
+
 // lacking returns the setup of a group with the given shares of the samples lacking
 // each of its views.
 func lacking(group string, missing ...float64) lab.Setup {
