@@ -5,6 +5,9 @@ package compare
 import (
 	"slices"
 
+	"github.com/mvclust/mvclust/experiments/compare/eeimc"
+	"github.com/mvclust/mvclust/experiments/compare/oslf"
+	"github.com/mvclust/mvclust/experiments/compare/pic"
 	"github.com/mvclust/mvclust/experiments/compare/simple"
 	"github.com/mvclust/mvclust/experiments/compare/system"
 )
@@ -16,6 +19,11 @@ func Systems() []system.System {
 		simple.Systems(),
 		[]system.System{
 			// Each line is a system: name.System().
+			oslf.System(),
+			eeimc.System(),
+			pic.System(),
+			eeimc.OnProbabilities(),
+			pic.OnProbabilities(),
 		},
 	)
 }

@@ -1,0 +1,63 @@
+package eeimc
+
+import (
+	"context"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mvclust/mvclust/experiments/compare/latefusion"
+	"github.com/mvclust/mvclust/experiments/compare/system/systemtest"
+)
+
+func TestCluster(t *testing.T) {
+	for _, missing := range []float64{0, 0.3} {
+		in, truth := systemtest.Input(t, System(), 150, 5, 3, 0.3, missing)
+		systemtest.Finds(t, System(), in, truth, 0.95)
+	}
+}
+
+// Where the probabilities tell the classes, the views do not matter.
+func TestOnProbabilities(t *testing.T) {
+	in, truth := systemtest.Input(t, OnProbabilities(), 100, 4, 2, 3, 0)
+	p := mat.NewSymDense(len(truth), nil)
+	for i, a := range truth {
+		for j, b := range truth[:i+1] {
+			if a == b {
+				p.SetSym(i, j, 0.9)
+			}
+		}
+		p.SetSym(i, i, 1)
+	}
+	in.Probabilities = func(ctx context.Context) (*mat.SymDense, error) { return p, ctx.Err() }
+	systemtest.Finds(t, OnProbabilities(), in, truth, 0.95)
+	if p.At(0, 0) != 1 {
+		t.Error("the probabilities were changed")
+	}
+}
+
+// The objective never falls, H stays orthonormal, and the squares of the weights keep the sum 1.
+func TestFuse(t *testing.T) {
+	for _, missing := range []float64{0, 0.3} {
+		in, _ := systemtest.Input(t, System(), 80, 4, 3, 1, missing)
+		for _, lambda := range []float64{0, 1, 100} {
+			s, err := latefusion.Start(t.Context(), latefusion.Cosines(in.Views), 80, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, objective, err := fuse(t.Context(), s, lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			floats.Scale(-1, objective)
+			systemtest.Falls(t, objective)
+			systemtest.Orthonormal(t, h)
+			for v := range s.Turn {
+				systemtest.Orthonormal(t, s.Turn[v])
+				s.Weight[v] *= s.Weight[v]
+			}
+			systemtest.OnSimplex(t, s.Weight)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+// Package pic is Perturbation-oriented Incomplete multi-view Clustering.
+package pic
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mvclust/mvclust/experiments/compare/system"
+	"github.com/mvclust/mvclust/method/view"
+)
+
+// System describes the method.
+func System() system.System {
+	return system.System{
+		Name: "PIC", Source: "Wang, Zong, Liu, Yang and Zhou, Spectral perturbation meets incomplete multi-view data, 2019", Told: true,
+		Note:    "The weights follow from the leading eigenvectors of every view. The authors' program takes all eigenvectors and divides each row by its sum, which depends on the arbitrary signs of the vectors.",
+		Default: system.Settings{"neighbours": 13, "beta": 0.1},
+		Grid: system.Product(
+			[]system.Settings{{"neighbours": 5}, {"neighbours": 9}, {"neighbours": 13}, {"neighbours": 20}, {"neighbours": 30}},
+			[]system.Settings{{"beta": 0.1}, {"beta": 10}},
+		),
+		Cluster: Cluster,
+	}
+}
+
+// OnProbabilities is the method with the probabilities of SLS-MPC in the place of similarities.
+func OnProbabilities() system.System {
+	s := System()
+	s.Name = "PIC with SLS-MPC"
+	s.Note = "The one matrix of similarities are the probabilities that SLS-MPC gives pairs. So there is nothing to weight, and nothing to set."
+	s.Default, s.Grid, s.Cluster = nil, nil, onProbabilities
+	return s
+}
+
+// Cluster parts the samples into the given number of clusters. In every view, it spreads the weight
+// 1 of each sample over its nearest neighbours; a sample that lacks the view has there the mean of
+// what it has in the others. Of the normalised matrices L_v it makes one, whose leading eigenvectors,
+// rows at unit length, go to k-means. The views' weights minimise
+//
+//	1/2 sum_m |(sum_v w_v L_v) U_m - U_m D_m|^2 + beta/2 w'Q w
+//
+// over the simplex, where U_m and D_m are the leading eigenvectors and eigenvalues of L_m: so these
+// hardly change, and by how much bounds, after Davis and Kahan, how far the space turns that they
+// span. Q is the Laplacian of how near these spaces are, scaled to the size of the rest: views that
+// are alike get like weights. It is the method of
+//
+//	Wang, Zong, Liu, Yang and Zhou, "Spectral perturbation meets incomplete multi-view data", 2019.
+func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
+	var spread []*mat.Dense
+	for _, v := range in.Views {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		spread = append(spread, neighbours(v, int(in.Settings["neighbours"])))
+	}
+	fill(spread, in.Views)
+	var all []*mat.SymDense
+	for _, s := range spread {
+		all = append(all, normal(symmetric(s)))
+	}
+	w, err := weights(ctx, all, in.Clusters, in.Settings["beta"])
+	if err != nil {
+		return nil, err
+	}
+	one := mat.NewSymDense(in.Samples(), nil)
+	for v, l := range all {
+		l.ScaleSym(w[v], l)
+		one.AddSym(one, l)
+	}
+	return cut(ctx, one, in)
+}
+
+func onProbabilities(ctx context.Context, in *system.Input) ([]int, error) {
+	p, err := in.Probabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	same := mat.NewSymDense(p.SymmetricDim(), nil)
+	same.CopySym(p)
+	return cut(ctx, normal(same), in)
+}
+
+// cut clusters by the leading eigenvectors of a normalised matrix.
+func cut(ctx context.Context, l *mat.SymDense, in *system.Input) ([]int, error) {
+	_, places, err := system.Highest(ctx, l, in.Clusters)
+	if err != nil {
+		return nil, err
+	}
+	system.UnitRows(places)
+	return system.KMeans(ctx, places, in.Clusters, in)
+}
+
+// neighbours returns, for every sample that has the view, the weights of its k nearest neighbours:
+// as far as each is nearer than the next one after them, in the share that makes the sum 1. Rows are
+// compared after they were given the mean 0 and the deviation 1.
+func neighbours(v *view.View, k int) *mat.Dense {
+	n := v.Samples
+	rows := system.Dense(v)
+	system.StandardRows(rows)
+	far := system.SquaredDistances(rows)
+	s := mat.NewDense(n, n, nil)
+	k = max(1, min(k, v.Count()-2))
+	distance := make([]float64, n)
+	for i := range n {
+		if !v.Has(i) {
+			continue
+		}
+		var others []int
+		for j := range n {
+			if j != i && v.Has(j) {
+				others, distance[j] = append(others, j), far.At(i, j)
+			}
+		}
+		order(others, distance)
+		if len(others) <= k { // there is no next one
+			for _, j := range others {
+				s.Set(i, j, 1/float64(len(others)))
+			}
+			continue
+		}
+		next, sum := distance[others[k]], 0.0
+		for _, j := range others[:k] {
+			sum += next - distance[j]
+		}
+		for _, j := range others[:k] {
+			if sum > 0 {
+				s.Set(i, j, (next-distance[j])/sum)
+			} else {
+				s.Set(i, j, 1/float64(k))
+			}
+		}
+	}
+	return s
+}
+
+// order sorts samples by their distances, the lower number first among equals.
+func order(samples []int, distance []float64) {
+	slices.SortStableFunc(samples, func(a, b int) int {
+		switch {
+		case distance[a] < distance[b]:
+			return -1
+		case distance[a] > distance[b]:
+			return 1
+		default:
+			return 0
+		}
+	})
+}
+
+// fill gives a sample, in the views that it lacks, the mean of its rows in the others.
+func fill(spread []*mat.Dense, views []*view.View) {
+	for i := range views[0].Samples {
+		for m, v := range views {
+			if v.Has(i) {
+				continue
+			}
+			row := spread[m].RawRowView(i)
+			for o, other := range views {
+				if other.Has(i) {
+					floats.Add(row, spread[o].RawRowView(i))
+				}
+			}
+			if sum := floats.Sum(row); sum > 0 {
+				floats.Scale(1/sum, row)
+			}
+		}
+	}
+}
+
+// symmetric returns the mean of s and its transpose.
+func symmetric(s *mat.Dense) *mat.SymDense {
+	n, _ := s.Dims()
+	m := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			m.SetSym(i, j, (s.At(i, j)+s.At(j, i))/2)
+		}
+	}
+	return m
+}
+
+// normal divides s by the roots of the sums of its rows, from both sides, and returns it.
+func normal(s *mat.SymDense) *mat.SymDense {
+	n := s.SymmetricDim()
+	scale := make([]float64, n)
+	for i := range n {
+		for j := range n {
+			scale[i] += s.At(i, j)
+		}
+		if scale[i] > 0 {
+			scale[i] = 1 / math.Sqrt(scale[i])
+		}
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, s.At(i, j)*scale[i]*scale[j])
+		}
+	}
+	return s
+}
+
+// weights returns those of the views.
+func weights(ctx context.Context, all []*mat.SymDense, k int, beta float64) ([]float64, error) {
+	h, f, err := programme(ctx, all, k, beta)
+	if err != nil {
+		return nil, err
+	}
+	w, _ := minimise(h, f)
+	return w, nil
+}
+
+// programme returns the matrix and the vector of the weights' objective w'H w / 2 - f'w.
+func programme(ctx context.Context, all []*mat.SymDense, k int, beta float64) (*mat.SymDense, []float64, error) {
+	count := len(all)
+	h, f := mat.NewSymDense(count, nil), make([]float64, count)
+	var spaces []*mat.Dense
+	for _, l := range all {
+		values, vectors, err := system.Highest(ctx, l, k)
+		if err != nil {
+			return nil, nil, err
+		}
+		spaces = append(spaces, vectors)
+		var images []*mat.Dense
+		for _, other := range all {
+			image := new(mat.Dense)
+			image.Mul(other, vectors)
+			images = append(images, image)
+		}
+		scaled := mat.DenseCopyOf(vectors)
+		scaled.Mul(vectors, mat.NewDiagDense(k, values))
+		for i := range count {
+			f[i] += inner(images[i], scaled)
+			for j := i; j < count; j++ {
+				h.SetSym(i, j, h.At(i, j)+inner(images[i], images[j]))
+			}
+		}
+	}
+	q, err := nearness(spaces)
+	if err != nil {
+		return nil, nil, err
+	}
+	if size := mat.Norm(q, 2); size > 0 {
+		q.ScaleSym(beta*mat.Norm(h, 2)/size, q)
+		h.AddSym(h, q)
+	}
+	return h, f, nil
+}
+
+// nearness returns the Laplacian of the angles that the most turned directions of two spaces lack
+// to a half turn.
+func nearness(spaces []*mat.Dense) (*mat.SymDense, error) {
+	q := mat.NewSymDense(len(spaces), nil)
+	for i := range spaces {
+		for j := range i {
+			var product mat.Dense
+			product.Mul(spaces[i].T(), spaces[j])
+			_, cosines, _, err := system.SVD(&product)
+			if err != nil {
+				return nil, err
+			}
+			near := math.Pi - math.Acos(max(0, min(1, cosines[len(cosines)-1])))
+			q.SetSym(i, j, -near)
+			q.SetSym(i, i, q.At(i, i)+near)
+			q.SetSym(j, j, q.At(j, j)+near)
+		}
+	}
+	return q, nil
+}
+
+// inner returns trace(a'b).
+func inner(a, b *mat.Dense) float64 {
+	n, _ := a.Dims()
+	sum := 0.0
+	for i := range n {
+		sum += floats.Dot(a.RawRowView(i), b.RawRowView(i))
+	}
+	return sum
+}
+
+// steps bounds the descent of the weights, which ends far sooner.
+const steps = 10_000
+
+// minimise returns the point w of the simplex where w'H w / 2 - f'w is least, for an H that is
+// positive semidefinite, by projected gradients, and the objective after every step.
+func minimise(h *mat.SymDense, f []float64) (w, objective []float64) {
+	count := len(f)
+	w = slices.Repeat([]float64{1 / float64(count)}, count)
+	size := mat.Norm(h, 2)
+	for range steps {
+		image := make([]float64, count)
+		for i := range image {
+			for j := range w {
+				image[i] += h.At(i, j) * w[j]
+			}
+		}
+		objective = append(objective, floats.Dot(w, image)/2-floats.Dot(w, f))
+		next := slices.Clone(w)
+		if size > 0 {
+			floats.AddScaled(next, -1/size, image)
+			floats.AddScaled(next, 1/size, f)
+			system.Simplex(next)
+		}
+		if floats.Distance(next, w, 2) < 1e-12 {
+			break
+		}
+		w = next
+	}
+	return w, objective
+}
