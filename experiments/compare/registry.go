@@ -5,10 +5,14 @@ package compare
 import (
 	"slices"
 
+	"github.com/mvclust/mvclust/experiments/compare/affinity"
+	"github.com/mvclust/mvclust/experiments/compare/dbscan"
 	"github.com/mvclust/mvclust/experiments/compare/eeimc"
+	"github.com/mvclust/mvclust/experiments/compare/gmc"
 	"github.com/mvclust/mvclust/experiments/compare/oslf"
 	"github.com/mvclust/mvclust/experiments/compare/pic"
 	"github.com/mvclust/mvclust/experiments/compare/simple"
+	"github.com/mvclust/mvclust/experiments/compare/smsc"
 	"github.com/mvclust/mvclust/experiments/compare/system"
 )
 
@@ -18,7 +22,10 @@ func Systems() []system.System {
 	return slices.Concat(
 		simple.Systems(),
 		[]system.System{
-			// Each line is a system: name.System().
+			affinity.System(),
+			dbscan.System(),
+			smsc.System(),
+			gmc.System(),
 			oslf.System(),
 			eeimc.System(),
 			pic.System(),

@@ -58,6 +58,15 @@ func Measure(ctx context.Context, views []*view.View, threads int) (*Alike, erro
 	return a, nil
 }
 
+// Distance returns 1 less the mean cosine of two samples over the views that both have, at least 0;
+// the mean of all others where they have no view in common.
+func (a *Alike) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return float64(*a.far.at(i, j))
+}
+
 // nearest returns, for every sample, the k others that are most alike, of at most 20, the lower
 // number first among equals; fewer where it has fewer in common with. A list ascends by number.
 func (a *Alike) nearest(k int) [][]int32 {
