@@ -1,12 +1,16 @@
 package mvclust_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/predict"
 )
 
@@ -103,6 +107,118 @@ func TestEqualRowsAreOne(t *testing.T) {
 	}
 }
 
+// same returns a view of n samples, whose rows are all the given one.
+func same(name string, n int, row ...float32) *mvclust.View {
+	return &mvclust.View{Name: name, Samples: n, Dims: len(row), Data: slices.Repeat(row, n)}
+}
+
+// TestAllRowsEqual holds that samples which no view tells apart are one cluster, of which nothing
+// is in doubt, also after a cut and when others like them come.
+func TestAllRowsEqual(t *testing.T) {
+	values := func(n int) map[string][]*mvclust.View {
+		absent := same("absent", n, 2, 1)
+		absent.Present = slices.Repeat([]bool{true}, n)
+		return map[string][]*mvclust.View{
+			"one view":   {same("a", n, 3, 3, 4)},
+			"one value":  {same("a", n, 7)},
+			"zeros":      {same("a", n, 0, 0)},
+			"two views":  {same("a", n, 1, -2), absent},
+			"some zeros": {same("a", n, 1, 2, 3), same("zero", n, 0)},
+		}
+	}
+	for _, n := range []int{3, 4, 60} {
+		for name, views := range values(n) {
+			for opt, o := range map[string]mvclust.Options{
+				"auto": {}, "paper": {Preset: mvclust.Paper}, "l1": {Preset: mvclust.Paper, Metrics: []similarity.Metric{similarity.L1}},
+				"minmax": {Preset: mvclust.Paper, Scale: view.MinMax}, "K": {Neighbours: 1}, "one cluster": {Clusters: 1},
+			} {
+				what := fmt.Sprintf("%s, %d samples, %s", name, n, opt)
+				r, err := mvclust.Fit(t.Context(), views, o)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				if r.Trace.Distinct != 1 {
+					t.Errorf("%s: %d distinct samples", what, r.Trace.Distinct)
+				}
+				m := mvclust.NewModel(views, r, nil)
+				checkOne(t, what, m)
+				if len(m.Levels) > 0 {
+					if m, err = m.Cut(t.Context(), mvclust.CutOptions{}); err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					checkOne(t, what+", cut", m)
+				}
+				checkNewcomers(t, what, m, values(2)[name])
+			}
+		}
+	}
+}
+
+// checkOne checks that the model is valid, and of one cluster that is certain.
+func checkOne(t *testing.T, what string, m *mvclust.Model) {
+	t.Helper()
+	if err := m.Validate(); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if m.Clusters() != 1 || slices.Min(m.Confidence) != 1 {
+		t.Errorf("%s: %d clusters, of a confidence of %v at least", what, m.Clusters(), slices.Min(m.Confidence))
+	}
+}
+
+// checkNewcomers gives a model of equal rows two samples with these rows, and two with others.
+func checkNewcomers(t *testing.T, what string, m *mvclust.Model, like []*mvclust.View) {
+	t.Helper()
+	other := []*mvclust.View{same("a", 2, slices.Repeat([]float32{9, 1, 5}, 2)[:like[0].Dims]...)}
+	other = append(other, like[1:]...)
+	for labels, views := range map[int][]*mvclust.View{0: like, predict.None: other} {
+		p, err := predict.New(t.Context(), m, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		r, err := p.Predict(t.Context(), views, nil, 1, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if r.Labels[0] != labels || r.Labels[1] != labels || r.Confidence[0] != 1 && len(m.Graph.Index) > 0 && labels == 0 {
+			t.Errorf("%s: labels %v of confidence %v, want %d", what, r.Labels, r.Confidence, labels)
+		}
+		next, _, err := predict.Update(t.Context(), m, views, []string{"x", "y"}, 1, nil)
+		if _, refused := errors.AsType[*mvclust.InputError](err); refused != (labels != 0) {
+			t.Errorf("%s: an update ends with %v", what, err)
+		}
+		if err == nil && next.Clusters() != 1 {
+			t.Errorf("%s: an update has %d clusters", what, next.Clusters())
+		}
+	}
+}
+
+// TestOneViewIsConstant holds that a view without differences is refused beside one that has some:
+// it is more likely a mistake than meant.
+func TestOneViewIsConstant(t *testing.T) {
+	views, _ := copied(t, 5, 40, 10, 0)
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		for name, constant := range map[string]*mvclust.View{"constant": same("c", 40, 1, 2), "all zeros": same("c", 40, 0)} {
+			_, err := mvclust.Fit(t.Context(), append(views[:1:1], constant), mvclust.Options{Preset: preset})
+			if bad, ok := errors.AsType[*mvclust.InputError](err); !ok || bad.View != "c" || !strings.Contains(bad.Problem, name) {
+				t.Errorf("%v, %s: %v", preset, name, err)
+			}
+		}
+	}
+}
+
+// TestAllRowsEqualApart holds that constraints keep equal rows apart though all are equal.
+func TestAllRowsEqualApart(t *testing.T) {
+	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
+		r, err := mvclust.Fit(t.Context(), []*mvclust.View{same("a", 30, 1, 2)}, mvclust.Options{Preset: preset, Constraints: mvclust.Constraints{CannotLink: [][2]int{{0, 7}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Labels[0] == r.Labels[7] || len(r.Sizes) != 2 {
+			t.Errorf("%v: clusters of %v samples", preset, r.Sizes)
+		}
+	}
+}
+
 // TestEqualRowsComeLater updates a model with samples whose rows it has, and some of which are
 // equal to each other.
 func TestEqualRowsComeLater(t *testing.T) {
@@ -159,7 +275,7 @@ func TestEqualRowsApart(t *testing.T) {
 func BenchmarkEqualRows(b *testing.B) {
 	for _, preset := range []mvclust.Preset{mvclust.Auto, mvclust.Paper} {
 		for _, n := range []int{5_000, 20_000} {
-			for _, distinct := range []int{2, 10, 1000} {
+			for _, distinct := range []int{1, 2, 10, 1000} {
 				views, _ := copied(b, 1, n, distinct, 0)
 				b.Run(fmt.Sprintf("%v/%d/%d", preset, n, distinct), func(b *testing.B) {
 					b.ReportAllocs()

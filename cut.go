@@ -90,7 +90,7 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	if level >= 0 && !slices.Equal(next.Labels, m.Levels[level].Labels) {
 		next.Level = -1
 	}
-	if next.Confidence, err = partition.Confidence(next.Graph, next.Labels); err != nil {
+	if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 		return nil, err
 	}
 	return &next, ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
@@ -21,7 +22,9 @@ import (
 // allows it.
 //
 // Samples that have the same views, and equal rows in each of them, are in one cluster, unless
-// constraints or examples keep them apart.
+// constraints or examples keep them apart. If that is true of all samples, there is one cluster, of
+// confidence 1, and Trace.Distinct is 1. Where rows differ in some view, one in which they do not
+// is an error.
 //
 // The same views, options and seed give the same result for any number of threads. Views in
 // another order give the same result but for the rounding of sums over the views. There are
@@ -49,6 +52,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 		return nil, err
 	}
 	r.cutter.keep(alike, nil)
+	r.count(views, alike)
 	compared, err := r.structure(views)
 	if err != nil {
 		return nil, err
@@ -223,14 +227,15 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 			return nil, err
 		}
 	}
-	confidence, err := partition.Confidence(found.refined, found.partition.Labels)
+	labels := found.partition.Labels
+	sure, err := confidence(found.refined, labels, r.cutter.equal)
 	if err != nil {
 		return nil, err
 	}
 	result := &Result{
 		// Equally large clusters are numbered by their first sample in the views.
-		Labels:         partition.Number(sparse.Scatter(order, found.partition.Labels)),
-		Confidence:     sparse.Scatter(order, confidence),
+		Labels:         partition.Number(sparse.Scatter(order, labels)),
+		Confidence:     sparse.Scatter(order, sure),
 		Granularity:    found.granularity,
 		Graph:          refined,
 		Neighbourhoods: nearest,
@@ -281,6 +286,39 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	return e, err
 }
 
+// count notes how many samples are distinct: alike is what view.Equal returns. Where all are the
+// same, rows without a direction are compared by their distances.
+func (r *run) count(views []*View, alike []int32) {
+	r.trace.Distinct = r.plan.samples
+	for i, first := range alike {
+		if int(first) != i {
+			r.trace.Distinct--
+		}
+	}
+	for m, v := range views {
+		if r.trace.Distinct == 1 && r.plan.Metrics[m] == similarity.Cosine && (r.plan.scale(m) == view.MinMax || zeros(v)) {
+			r.plan.Metrics[m] = similarity.L2
+		}
+	}
+}
+
+// zeros reports whether the rows of the view, which are all equal, are zero.
+func zeros(v *View) bool {
+	return v.Has(0) && !slices.ContainsFunc(v.Row(0), func(x float32) bool { return x != 0 })
+}
+
+// confidence returns partition.Confidence. Equal rows are one for certain: if all are, and in one
+// cluster, it is 1. alike is what view.Equal returns.
+func confidence(g *graph.Graph, labels []int, alike []int32) ([]float64, error) {
+	out, err := partition.Confidence(g, labels)
+	if err == nil && len(alike) > 0 && slices.Max(alike) == 0 && slices.Max(labels) == 0 {
+		for i := range out {
+			out[i] = 1
+		}
+	}
+	return out, err
+}
+
 // sizes counts the samples of every cluster.
 func sizes(labels []int) []int {
 	counts := make([]int, 1+slices.Max(labels))
@@ -305,6 +343,6 @@ func (r *run) cut(result *Result) error {
 	}
 	result.Graph, result.Labels, result.Sizes, result.Constraints = p.graph, p.labels, sizes(p.labels), r.cutter.known
 	var err error
-	result.Confidence, err = partition.Confidence(p.graph, p.labels)
+	result.Confidence, err = confidence(p.graph, p.labels, r.cutter.equal)
 	return err
 }

@@ -38,7 +38,7 @@ type Model struct {
 	// co-neighbour propagation.
 	Neighbourhoods *refine.Neighbourhoods
 	// Labels holds the cluster of every sample, numbered from 0, and Confidence its
-	// partition.Confidence, in [0, 1].
+	// partition.Confidence, in [0, 1], or 1 where all samples have the same rows.
 	Labels     []int
 	Confidence []float64
 	// Levels holds the granularities that can become the current one, coarse to fine, and Level

@@ -154,6 +154,11 @@ func (w *ModelWriter) Finish(m *Model) error {
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("the model cannot be written: %w", err)
 	}
+	return w.finish(m)
+}
+
+// finish is Finish of a model that is valid but for its rows.
+func (w *ModelWriter) finish(m *Model) error {
 	if w.views != len(m.Views) {
 		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
 	}
@@ -337,7 +342,7 @@ func (m *Model) Write(w io.Writer) error {
 			return err
 		}
 	}
-	return file.Finish(m)
+	return file.finish(m)
 }
 
 // ReadModel reads a model file of size bytes. It returns a valid model, or an error that
@@ -371,7 +376,7 @@ func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 		m, err = readModel(r, size, &h)
 	}
 	if err == nil {
-		err = m.Validate()
+		err = m.validate() // view.New has looked at the rows
 	}
 	if err == nil && h.Clusters != m.Clusters() {
 		err = fmt.Errorf("it says that there are %s, and its labels are of %d", words.Count(h.Clusters, "cluster"), m.Clusters())

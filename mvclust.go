@@ -153,6 +153,9 @@ type Trace struct {
 	// Candidates is the number of neighbours that were sought, by view: fewer
 	// than asked for where fewer samples have the view.
 	Candidates []int
+	// Distinct is the number of distinct samples: those that have the same views, and equal rows
+	// in each of them, count once.
+	Distinct int
 	// Zero counts, by view, the samples whose row is all zeros once it is scaled: under
 	// the cosine metric they lack the view. FirstZero is the first of them, or -1.
 	Zero, FirstZero []int

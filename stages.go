@@ -65,6 +65,9 @@ func (r *run) space(v *View, m int) (*view.Scaler, *similarity.Space, error) {
 		v.Data = nil
 	}
 	space, err := similarity.NewSpace(r.ctx, scaled, r.plan.Metrics[m], r.plan.Order, r.plan.Consume || copied, r.plan.Threads)
+	if err == nil && r.trace.Distinct != 1 {
+		err = space.Varied()
+	}
 	return scaler, space, r.afterScaling(err, m)
 }
 

@@ -13,7 +13,7 @@ import (
 // be clustered by themselves, such as some that are all alike.
 func (r *run) structure(views []*View) (*structure.Report, error) {
 	small := r.plan.compared()
-	if small == nil {
+	if small == nil || r.trace.Distinct == 1 {
 		return nil, nil
 	}
 	step := r.begin(StageStructure, 1+structure.Clouds)

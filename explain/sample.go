@@ -33,7 +33,8 @@ type Sample struct {
 	Views []ViewShare `json:"views"`
 }
 
-// Confidence is partition.Confidence of a sample, Value = Linked x Lead, and its factors.
+// Confidence is partition.Confidence of a sample, Value = Linked x Lead, and its factors. Where all
+// samples have the same rows, Value is 1.
 type Confidence struct {
 	Value float64 `json:"value"`
 	// Linked is the probability that at least one link into the cluster is right.

@@ -13,6 +13,7 @@ type duplicates struct {
 	m       *mvclust.Model
 	views   []*view.View
 	entries []entry // by hash and then sample
+	same    bool    // whether all samples of the model have the same values
 }
 
 // entry is a sample and the hash of its values.
@@ -32,7 +33,28 @@ func newDuplicates(m *mvclust.Model) *duplicates {
 	slices.SortFunc(d.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.sample, b.sample))
 	})
+	d.same = d.entries[0].hash == d.entries[len(d.entries)-1].hash
+	for i := 1; d.same && i < m.Samples(); i++ {
+		d.same = d.equal(d.views, i, 0)
+	}
 	return d
+}
+
+// agrees reports whether sample i of views has a view that the samples of m, which are all the
+// same, have too, and their values in every such view.
+func agrees(m *mvclust.Model, views []*view.View, i int) bool {
+	some := false
+	for k, v := range views {
+		known := m.Views[k].Rows
+		if v == nil || !v.Has(i) || !known.Has(0) {
+			continue
+		}
+		if !slices.Equal(v.Row(i), known.Row(0)) {
+			return false
+		}
+		some = true
+	}
+	return some
 }
 
 // hash returns a hash of the values of sample i.

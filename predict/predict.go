@@ -112,7 +112,8 @@ const batchSize = 1 << 14
 // A sample is linked to the model's samples as Fit would have linked it, had it alone been
 // added. It gets the cluster that lowers the objective of the fit most. It gets None if no
 // cluster lowers it, or if it is an outlier: its Typicality is below OutlierBelow. New
-// samples do not influence each other.
+// samples do not influence each other. Where all samples of the model have the same rows, every
+// sample with others is an outlier.
 //
 // A sample whose views equal those of a sample of the model, value by value, gets that
 // sample's label. Of several such samples, the one with the same id counts, or else the
@@ -149,7 +150,7 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 				if old := p.duplicates.find(some, i, id); old >= 0 {
 					p.copy(w, r, lo+i, old)
 				} else {
-					p.assign(w, r, lo+i, b, i)
+					p.assign(w, r, lo+i, b, some, i)
 				}
 			}
 			tick(to - from)
@@ -233,12 +234,15 @@ func (p *Predictor) copy(w *newSample, r *Result, at, old int) {
 	r.Next[at], _ = w.sums.Next(p.m.Labels[old])
 }
 
-// assign finds the cluster of new sample at, which is sample i of the batch.
-func (p *Predictor) assign(w *newSample, r *Result, at int, b *batch, i int) {
+// assign finds the cluster of new sample at, which is sample i of the batch, whose rows are in some.
+func (p *Predictor) assign(w *newSample, r *Result, at int, b *batch, some []*view.View, i int) {
 	w.fuse(b, i)
 	w.link()
 	label := p.worth.Best(w.sums)
 	typicality := p.typicality.of(p.support(w, label), p.density(w, b, i))
+	if p.duplicates.same && !agrees(p.m, some, i) {
+		typicality = 0
+	}
 	if typicality < OutlierBelow {
 		label = None
 	}

@@ -37,7 +37,8 @@ const (
 // The partition is then searched on from where it was, by the objective of the fit. The
 // search starts with the new samples, with those among whose neighbours they are now, and
 // with the clusters of both. Others follow when something they have links to has moved.
-// A new sample with rows equal to those of another goes where that is.
+// A new sample with rows equal to those of another goes where that is. Where all samples of m have
+// the same rows, one with others is an error.
 // With a resolution, clusters without new links stay as they are: the new model's
 // resolution is higher by the factor by which the sum of all links has grown, so that the
 // weights expected by chance stay the same. Where the samples have grown by a tenth, it is set
@@ -78,6 +79,9 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := placeable(m, equal, views, count); err != nil {
+		return nil, nil, err
+	}
 	known = known.Together(equal, slices.Concat(m.Labels, slices.Repeat([]int{-1}, count)))
 	u := &update{ctx: ctx, threads: threads, old: m, next: next, count: count, known: known}
 	if err := u.link(views, parallel.Counter(progress)); err != nil {
@@ -88,6 +92,20 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	}
 	changes, err := u.partition()
 	return next, changes, err
+}
+
+// placeable returns an error where the samples of m all have the same rows, and one of the new
+// samples, count of them, has others. equal is what view.Equal returns of all samples.
+func placeable(m *mvclust.Model, equal []int32, views []*view.View, count int) error {
+	if len(equal) == 0 || slices.Max(equal[:m.Samples()]) > 0 {
+		return nil
+	}
+	for i := range count {
+		if !agrees(m, views, i) {
+			return &view.InputError{Row: i, Problem: "differs from the samples of the model, which all have the same rows and so tell nothing of how near others are; fit all samples together"}
+		}
+	}
+	return nil
 }
 
 // update is one call of Update.

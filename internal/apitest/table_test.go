@@ -272,6 +272,7 @@ var table = map[string]any{
 	"similarity.Space.Queries":           (*similarity.Space).Queries,
 	"similarity.Space.Row":               (*similarity.Space).Row,
 	"similarity.Space.Rows":              (*similarity.Space).Rows,
+	"similarity.Space.Varied":            (*similarity.Space).Varied,
 	"similarity.Space.Sample":            (*similarity.Space).Sample,
 	"similarity.Space.Similarities":      (*similarity.Space).Similarities,
 	"similarity.Space.Similarity":        (*similarity.Space).Similarity,

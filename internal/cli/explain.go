@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -331,7 +332,11 @@ func sampleText(m *mvclust.Model, s *explain.Sample) string {
 	if c.Cluster >= 0 {
 		next = fmt.Sprintf("%.2f to cluster %d", c.Next, c.Cluster)
 	}
-	t.item("confidence", "%.4f = %.4f (some link into its cluster is right) x %.4f (lead of %.2f over %s)", c.Value, c.Linked, c.Lead, c.Own, next)
+	if math.Abs(c.Value-c.Linked*c.Lead) > 1e-4 {
+		t.item("confidence", "%.4f: all samples have the same rows", c.Value)
+	} else {
+		t.item("confidence", "%.4f = %.4f (some link into its cluster is right) x %.4f (lead of %.2f over %s)", c.Value, c.Linked, c.Lead, c.Own, next)
+	}
 	if len(s.Links) == 0 {
 		t.item("links", "none")
 		return t.String()

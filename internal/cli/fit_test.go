@@ -600,7 +600,8 @@ func TestViewNameUTF8(t *testing.T) {
 	}
 }
 
-// Doubles that differ by less than float32 can hold are no plain constant.
+// Doubles that differ by less than float32 can hold are one cluster, and a note says why; beside
+// another view they are refused with the same words.
 func TestRounded(t *testing.T) {
 	dir := t.TempDir()
 	file := npyHeader("{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }", 0)
@@ -608,9 +609,15 @@ func TestRounded(t *testing.T) {
 		file = binary.LittleEndian.AppendUint64(file, math.Float64bits(1e13+float64(i*i)))
 	}
 	write(t, dir, "far.npy", file)
+	write(t, dir, "near.npy", npyFile(t, []float32{1, 5, 2, 8, -3, 4, 1, -1}, 4, 2))
 	for _, metric := range []string{"cosine", "l2"} {
-		o := command(t, dir, "fit", "far.npy", "--metric", metric, "--quiet", "-o", "out")
-		if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, "less than float32 can hold, about 7 digits, subtract an offset") {
+		const says = "less than float32 can hold, about 7 digits, subtract an offset"
+		o := command(t, dir, "fit", "far.npy", "--metric", metric, "-o", "out")
+		if o.status != 0 || !strings.Contains(o.stderr, "note: all 4 samples have the same rows, so they are one cluster; ") || !strings.Contains(o.stderr, says) || !strings.Contains(o.stdout, "1 cluster,") {
+			t.Errorf("%s: status %d, %q, %q", metric, o.status, o.stderr, o.stdout)
+		}
+		o = command(t, dir, "fit", "near.npy", "far.npy", "--metric", metric, "--quiet", "-o", "out")
+		if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: status %d, %q", metric, o.status, o.stderr)
 		}
 	}

@@ -236,8 +236,8 @@ func malformedRuns(t *testing.T) []malformed {
 		{"npy of 1 sample", npyFile(t, values(nil)[:cols], 1, cols), nil, []string{"bad.npy", "at least 3"}},
 		{"npy of 2 samples", npyFile(t, values(nil)[:2*cols], 2, cols), nil, []string{"bad.npy", "at least 3"}},
 		{"npy of 0 dimensions", npyFile(t, []float32{}, rows, 0), nil, []string{"bad.npy"}},
-		{"npy that is constant", changed(func(x []float32) { fill(x, 2) }), nil, []string{"bad.npy", "constant", "drop this view"}},
-		{"npy of zeros", changed(func(x []float32) { fill(x, 0) }), nil, []string{"bad.npy", "zeros", "drop this view"}},
+		{"npy that is constant", changed(func(x []float32) { fill(x, 2) }), fit("good.npy", "bad.npy"), []string{"bad.npy", "constant", "drop this view"}},
+		{"npy of zeros", changed(func(x []float32) { fill(x, 0) }), fit("good.npy", "bad.npy"), []string{"bad.npy", "zeros", "drop this view"}},
 		{"npy with a row of zeros", changed(func(x []float32) { fill(x[9*cols:10*cols], 0) }), nil, []string{"bad.npy", "row 9", "zeros", "l2"}},
 		{"npy too large for l3", changed(func(x []float32) { x[0] = 1e20 }), fit("bad.npy", "--metric", "l3"), []string{"bad.npy", "too large", "scale"}},
 
@@ -292,7 +292,6 @@ func malformedRuns(t *testing.T) []malformed {
 		{"parquet with Inf", parquetFile(t, ids("s"), func(x []float32) { x[3*cols+1] = float32(math.Inf(1)) }), nil, []string{"bad.parquet:emb", "s3"}},
 		{"parquet with an id twice", parquetFile(t, func(int) string { return "same" }, nil), nil, []string{"bad.parquet", "rows 0 and 1", "same"}},
 		{"parquet with an empty id", parquetFile(t, func(i int) string { return strings.Repeat("s", i) }, nil), nil, []string{"bad.parquet", "row 0", "empty id"}},
-		{"parquet constant", parquetFile(t, ids("s"), func(x []float32) { fill(x, 1) }), nil, []string{"bad.parquet:emb", "constant"}},
 		{"parquet without the column", emb, fit("bad.parquet:text"), []string{"bad.parquet", "text", "id and emb"}},
 		{"parquet by a column of single values", emb, fit("bad.parquet:id"), []string{"bad.parquet", "single", "leave out its name"}},
 		{"parquet without the id column", emb, fit("bad.parquet", "--id", "name"), []string{"--id name", "column"}},

@@ -245,6 +245,9 @@ func newLearnReport(m *probability.Functions) learnReport {
 func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 	trace, opt := &result.Trace, &result.Options
 	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
+	if trace.Distinct == 1 {
+		r.Notes = append(r.Notes, same(r.Inputs.Samples, len(result.Sizes)))
+	}
 	for m, v := range set.Views {
 		leftOut := trace.Agreement != nil && trace.Agreement.LeftOut[m]
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
@@ -272,6 +275,15 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", words.Name(v.Name), zeros, n, which))
 		}
 	}
+}
+
+// same is the note on samples that cannot be told apart.
+func same(samples, clusters int) string {
+	so := "so they are one cluster"
+	if clusters > 1 {
+		so = "so nothing but constraints or examples keeps them apart"
+	}
+	return fmt.Sprintf("all %d samples have the same rows, %s; if their values differ by less than float32 can hold, about 7 digits, subtract an offset from them first", samples, so)
 }
 
 // mean returns the average of x, which has at least one element.

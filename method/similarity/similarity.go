@@ -52,10 +52,8 @@ type Space struct {
 // with overwrite scales them in v.Data itself. threads of 0 or less stands for all
 // usable processors.
 //
-// A view in which all rows are equal, or all directions under Cosine, tells
-// nothing about which samples belong together and is a *view.InputError, as are
-// a view that fewer than two samples have and values so large or so small that
-// their differences leave the range of 32-bit numbers when squared or cubed. The
+// A view that fewer than two samples have is a *view.InputError, as are values so large or so
+// small that their differences leave the range of 32-bit numbers when squared or cubed. The
 // only other errors are those of View.Check and Permutation.Check, an unknown metric, a kernel
 // that kernel.Check refuses, and the context's own.
 func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Permutation, overwrite bool, threads int) (*Space, error) {
@@ -70,15 +68,23 @@ func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Per
 		row, problem = s.FirstZero, fmt.Sprintf("is all zeros, which has no cosine, and without such rows (%d in all) only %d of %d samples have this view, where similarity needs two; drop this view", s.Zero, s.Count(), v.Samples)
 	case s.Count() < 2:
 		problem = fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)
-	case metric == Cosine && s.constant():
-		problem = "the view is constant: every sample's row has the same direction, so it cannot tell samples apart; drop this view, or choose the l1, l2 or l3 metric if the rows differ in length; " + tooClose
-	case s.constant():
-		problem = "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view; " + tooClose
 	}
 	if problem != "" {
 		return nil, &view.InputError{View: v.Name, Row: row, Problem: problem}
 	}
 	return s, nil
+}
+
+// Varied returns a *view.InputError where all rows are equal, or under Cosine all directions: such
+// a view tells nothing about which samples belong together.
+func (s *Space) Varied() error {
+	switch {
+	case s.Count() < 2 || !s.constant():
+		return nil
+	case s.metric == Cosine:
+		return &view.InputError{View: s.Name, Row: -1, Problem: "the view is constant: every sample's row has the same direction, so it cannot tell samples apart; drop this view, or choose the l1, l2 or l3 metric if the rows differ in length; " + tooClose}
+	}
+	return &view.InputError{View: s.Name, Row: -1, Problem: "the view is constant: every sample has the same row, so it cannot tell samples apart; drop this view; " + tooClose}
 }
 
 // tooClose says why rows may be equal that were not before they became float32.
