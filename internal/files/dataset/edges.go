@@ -3,11 +3,13 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mvclust/mvclust/internal/files/table"
 	"github.com/mvclust/mvclust/internal/words"
@@ -334,8 +336,11 @@ func (s *Set) entering() func(id string) (int, error) {
 		n, ok := at[id]
 		if !ok {
 			id = strings.Clone(id) // and not the whole row with it
-			if err := checkIDs([]string{id}); err != nil {
-				return 0, fmt.Errorf("the id %.40q cannot be; give every sample an id", id)
+			switch {
+			case id == "":
+				return 0, errors.New("an id is empty; give every sample an id")
+			case !utf8.ValidString(id):
+				return 0, fmt.Errorf("the id %s is not UTF-8; save the file in UTF-8", words.Quote(id))
 			}
 			n = len(s.IDs)
 			at[id], s.IDs = n, append(s.IDs, id)
