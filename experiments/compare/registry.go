@@ -11,6 +11,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/gmc"
 	"github.com/mvclust/mvclust/experiments/compare/oslf"
 	"github.com/mvclust/mvclust/experiments/compare/pic"
+	"github.com/mvclust/mvclust/experiments/compare/sfmc"
 	"github.com/mvclust/mvclust/experiments/compare/simple"
 	"github.com/mvclust/mvclust/experiments/compare/smsc"
 	"github.com/mvclust/mvclust/experiments/compare/system"
@@ -25,6 +26,7 @@ func Systems() []system.System {
 			affinity.System(),
 			dbscan.System(),
 			smsc.System(),
+			sfmc.System(),
 			gmc.System(),
 			oslf.System(),
 			eeimc.System(),
