@@ -52,7 +52,7 @@ func Leading(ctx context.Context, a Operator, k, threads int, random *rand.Rand)
 		x.RawMatrix().Data[i] = random.NormFloat64()
 	}
 	for turn := 0; ; turn++ {
-		orthonormal(x)
+		Orthonormal(x)
 		values, miss, err := s.rotate(ctx, x, k, threads)
 		if err != nil {
 			return nil, nil, err
@@ -66,8 +66,9 @@ func Leading(ctx context.Context, a Operator, k, threads int, random *rand.Rand)
 	}
 }
 
-// orthonormal makes the columns of x orthonormal, which span what they spanned.
-func orthonormal(x *mat.Dense) {
+// Orthonormal makes the columns of x orthonormal, of which the first ones span what the first ones
+// spanned. x is at least as high as wide.
+func Orthonormal(x *mat.Dense) {
 	a := x.RawMatrix()
 	tau := make([]float64, a.Cols)
 	query := make([]float64, 1)

@@ -16,7 +16,7 @@ const source = "Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, Efficient and eff
 func System() system.System {
 	return system.System{
 		Name: "EEIMC", Source: source, Told: true,
-		Note:    "The authors start from kernels of others' making; here these are cosines.",
+		Note:    "its authors start from kernels of others' making, which are cosines here",
 		Default: system.Settings{"lambda": 1},
 		Grid:    system.Powers("lambda", 8, -5, 5),
 		Cluster: Cluster,
@@ -27,7 +27,7 @@ func System() system.System {
 func OnProbabilities() system.System {
 	s := System()
 	s.Name = "EEIMC with SLS-MPC"
-	s.Note = "The one kernel are the probabilities that SLS-MPC gives pairs. So lambda makes no difference, and the authors' regularisation none."
+	s.Note = "the one kernel are the probabilities that SLS-MPC gives pairs, so that lambda makes no difference"
 	s.Default, s.Grid, s.Cluster = nil, nil, onProbabilities
 	return s
 }

@@ -9,11 +9,13 @@ package latefusion
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mvclust/mvclust/experiments/compare/system"
+	"github.com/mvclust/mvclust/experiments/opponent"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -26,10 +28,12 @@ type State struct {
 	missing    [][]int // by view, the samples that lack it
 }
 
-// Kernel compares the samples of one view; In lists these.
+// Kernel compares the samples of one view: by the products of their rows, or else by the matrix All.
+// In lists these samples.
 type Kernel struct {
-	*mat.SymDense
-	In []int
+	Rows *mat.Dense
+	All  *mat.SymDense
+	In   []int
 }
 
 // Cosines returns the kernel of every view: the cosine.
@@ -50,9 +54,7 @@ func Cosines(views []*view.View) []Kernel {
 			}
 		}
 		system.UnitRows(x)
-		k := new(mat.SymDense)
-		k.SymOuterK(1, x)
-		kernels[m] = Kernel{k, in}
+		kernels[m] = Kernel{Rows: x, In: in}
 	}
 	return kernels
 }
@@ -63,11 +65,27 @@ func Whole(k *mat.SymDense) Kernel {
 	for i := range in {
 		in[i] = i
 	}
-	return Kernel{k, in}
+	return Kernel{All: k, In: in}
 }
 
 // centre moves the samples such that their mean is the origin, and then to the unit sphere.
 func (k Kernel) centre() {
+	if k.Rows == nil {
+		centre(k.All)
+		return
+	}
+	n, d := k.Rows.Dims()
+	mean := make([]float64, d)
+	for i := range n {
+		floats.AddScaled(mean, 1/float64(n), k.Rows.RawRowView(i))
+	}
+	for i := range n {
+		floats.Sub(k.Rows.RawRowView(i), mean)
+	}
+	system.UnitRows(k.Rows)
+}
+
+func centre(k *mat.SymDense) {
 	n := k.SymmetricDim()
 	mean := make([]float64, n)
 	for i := range n {
@@ -92,14 +110,54 @@ func (k Kernel) centre() {
 	}
 }
 
+// leading returns orthonormal vectors, in the columns, of which the first are the leading
+// eigenvectors of the kernel.
+func (k Kernel) leading(ctx context.Context, count int) (*mat.Dense, error) {
+	if k.Rows == nil {
+		_, vectors, err := system.Highest(ctx, k.All, count)
+		return vectors, err
+	}
+	n, d := k.Rows.Dims()
+	product := new(mat.SymDense)
+	if n <= d {
+		product.SymOuterK(1, k.Rows)
+		_, vectors, err := system.Highest(ctx, product, count)
+		return vectors, err
+	}
+	// The rows have as many dimensions of their own at most.
+	product.SymOuterK(1, k.Rows.T())
+	values, directions, err := system.Highest(ctx, product, min(count, d))
+	if err != nil {
+		return nil, err
+	}
+	var images mat.Dense
+	images.Mul(k.Rows, directions)
+	random := rand.New(rand.NewPCG(0, uint64(n)))
+	vectors := mat.NewDense(n, count, nil)
+	for c := range count {
+		real := c < len(values) && values[c] > rank*values[0]
+		for i := range n {
+			if real {
+				vectors.Set(i, c, images.At(i, c)/math.Sqrt(values[c]))
+			} else { // any vector does that is orthogonal to these
+				vectors.Set(i, c, random.NormFloat64())
+			}
+		}
+	}
+	opponent.Orthonormal(vectors)
+	return vectors, nil
+}
+
+// rank is the share of the largest eigenvalue that is nothing.
+const rank = 1e-10
+
 // Start centres the kernels of n samples and makes the partitions of them.
 func Start(ctx context.Context, kernels []Kernel, n, clusters int) (*State, error) {
 	s := &State{Weight: make([]float64, len(kernels))}
-	all := mat.NewSymDense(n, nil)
 	for m, k := range kernels {
 		k.centre()
 		s.Weight[m] = 1 / math.Sqrt(float64(len(kernels)))
-		_, leading, err := system.Highest(ctx, k.SymDense, min(clusters, len(k.In)))
+		leading, err := k.leading(ctx, min(clusters, len(k.In)))
 		if err != nil {
 			return nil, err
 		}
@@ -108,9 +166,6 @@ func Start(ctx context.Context, kernels []Kernel, n, clusters int) (*State, erro
 		for r, i := range k.In {
 			copy(base.RawRowView(i)[:columns], leading.RawRowView(r))
 			has[i] = true
-			for c, j := range k.In[r:] {
-				all.SetSym(i, j, all.At(i, j)+s.Weight[m]*k.At(r, r+c))
-			}
 		}
 		for c := range clusters {
 			turn.Set(c, c, 1)
@@ -124,8 +179,30 @@ func Start(ctx context.Context, kernels []Kernel, n, clusters int) (*State, erro
 		s.Base, s.Turn, s.missing = append(s.Base, base), append(s.Turn, turn), append(s.missing, missing)
 	}
 	var err error
-	_, s.Common, err = system.Highest(ctx, all, clusters)
+	s.Common, err = together(kernels, n).leading(ctx, clusters)
 	return s, err
+}
+
+// together returns the mean of the kernels of n samples, which are alike by 0 where one lacks a view:
+// their rows stand side by side. Of several kernels, none is a matrix.
+func together(kernels []Kernel, n int) Kernel {
+	if kernels[0].Rows == nil {
+		return kernels[0]
+	}
+	dims := 0
+	for _, k := range kernels {
+		_, d := k.Rows.Dims()
+		dims += d
+	}
+	rows, from := mat.NewDense(n, dims, nil), 0
+	for _, k := range kernels {
+		_, d := k.Rows.Dims()
+		for r, i := range k.In {
+			copy(rows.RawRowView(i)[from:], k.Rows.RawRowView(r))
+		}
+		from += d
+	}
+	return Kernel{Rows: rows}
 }
 
 // Sum returns sum_v b_v H_v W_v + lambda H_0.

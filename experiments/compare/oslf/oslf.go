@@ -15,7 +15,7 @@ import (
 func System() system.System {
 	return system.System{
 		Name: "OSLF", Source: "Zhang, Liu, Wang, Liu, Dai and Zhu, One-stage incomplete multi-view clustering via late fusion, 2021", Told: true,
-		Note:    "The authors start from kernels of others' making; here these are cosines. The first C is the orthonormal matrix nearest to the centres that k-means finds, where the authors take any basis of what these span.",
+		Note:    "its authors start from kernels of others' making, which are cosines here; the first C is the orthonormal matrix nearest to the centres that k-means finds, where they take any basis of what these span",
 		Default: system.Settings{"lambda": 1},
 		Grid:    system.Powers("lambda", 8, -5, 5),
 		Cluster: Cluster,

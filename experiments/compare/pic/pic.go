@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mvclust/mvclust/experiments/compare/system"
+	"github.com/mvclust/mvclust/experiments/opponent"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -17,7 +18,7 @@ import (
 func System() system.System {
 	return system.System{
 		Name: "PIC", Source: "Wang, Zong, Liu, Yang and Zhou, Spectral perturbation meets incomplete multi-view data, 2019", Told: true,
-		Note:    "The weights follow from the leading eigenvectors of every view. The authors' program takes all eigenvectors and divides each row by its sum, which depends on the arbitrary signs of the vectors.",
+		Note:    "the weights follow from the leading eigenvectors of every view, where its authors' program takes all of them and divides each row by its sum, which depends on their arbitrary signs",
 		Default: system.Settings{"neighbours": 13, "beta": 0.1},
 		Grid: system.Product(
 			[]system.Settings{{"neighbours": 5}, {"neighbours": 9}, {"neighbours": 13}, {"neighbours": 20}, {"neighbours": 30}},
@@ -31,7 +32,7 @@ func System() system.System {
 func OnProbabilities() system.System {
 	s := System()
 	s.Name = "PIC with SLS-MPC"
-	s.Note = "The one matrix of similarities are the probabilities that SLS-MPC gives pairs. So there is nothing to weight, and nothing to set."
+	s.Note = "the one matrix of similarities are the probabilities that SLS-MPC gives pairs, so that there is nothing to weight"
 	s.Default, s.Grid, s.Cluster = nil, nil, onProbabilities
 	return s
 }
@@ -62,7 +63,7 @@ func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
 	for _, s := range spread {
 		all = append(all, normal(symmetric(s)))
 	}
-	w, err := weights(ctx, all, in.Clusters, in.Settings["beta"])
+	w, err := weights(ctx, all, in)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +87,32 @@ func onProbabilities(ctx context.Context, in *system.Input) ([]int, error) {
 
 // cut clusters by the leading eigenvectors of a normalised matrix.
 func cut(ctx context.Context, l *mat.SymDense, in *system.Input) ([]int, error) {
-	_, places, err := system.Highest(ctx, l, in.Clusters)
+	_, places, err := leading(ctx, sparse(l), in)
 	if err != nil {
 		return nil, err
 	}
 	system.UnitRows(places)
 	return system.KMeans(ctx, places, in.Clusters, in)
+}
+
+// sparse returns what is not 0 in a matrix.
+func sparse(l *mat.SymDense) *opponent.Sparse {
+	n := l.SymmetricDim()
+	s := &opponent.Sparse{Index: make([][]int32, n), Value: make([][]float64, n)}
+	for i := range n {
+		for j := range n {
+			if x := l.At(i, j); x != 0 {
+				s.Index[i], s.Value[i] = append(s.Index[i], int32(j)), append(s.Value[i], x)
+			}
+		}
+	}
+	return s
+}
+
+// leading returns the leading eigenvalues and eigenvectors of a normalised matrix, one for each
+// cluster.
+func leading(ctx context.Context, l *opponent.Sparse, in *system.Input) ([]float64, *mat.Dense, error) {
+	return opponent.Leading(ctx, l, min(in.Clusters, in.Samples()), 0, in.Random())
 }
 
 // neighbours returns, for every sample that has the view, the weights of its k nearest neighbours:
@@ -104,31 +125,24 @@ func neighbours(v *view.View, k int) *mat.Dense {
 	far := system.SquaredDistances(rows)
 	s := mat.NewDense(n, n, nil)
 	k = max(1, min(k, v.Count()-2))
-	distance := make([]float64, n)
 	for i := range n {
 		if !v.Has(i) {
 			continue
 		}
-		var others []int
-		for j := range n {
-			if j != i && v.Has(j) {
-				others, distance[j] = append(others, j), far.At(i, j)
-			}
-		}
-		order(others, distance)
-		if len(others) <= k { // there is no next one
-			for _, j := range others {
-				s.Set(i, j, 1/float64(len(others)))
+		list := first(far, v, i, k+1)
+		if len(list) <= k { // there is no next one
+			for _, j := range list {
+				s.Set(i, j, 1/float64(len(list)))
 			}
 			continue
 		}
-		next, sum := distance[others[k]], 0.0
-		for _, j := range others[:k] {
-			sum += next - distance[j]
+		next, sum := far.At(i, list[k]), 0.0
+		for _, j := range list[:k] {
+			sum += next - far.At(i, j)
 		}
-		for _, j := range others[:k] {
+		for _, j := range list[:k] {
 			if sum > 0 {
-				s.Set(i, j, (next-distance[j])/sum)
+				s.Set(i, j, (next-far.At(i, j))/sum)
 			} else {
 				s.Set(i, j, 1/float64(k))
 			}
@@ -137,18 +151,22 @@ func neighbours(v *view.View, k int) *mat.Dense {
 	return s
 }
 
-// order sorts samples by their distances, the lower number first among equals.
-func order(samples []int, distance []float64) {
-	slices.SortStableFunc(samples, func(a, b int) int {
-		switch {
-		case distance[a] < distance[b]:
-			return -1
-		case distance[a] > distance[b]:
-			return 1
-		default:
-			return 0
+// first returns up to k other samples that have the view, by their distance from i, the lower number
+// first among equals.
+func first(far *mat.SymDense, v *view.View, i, k int) []int {
+	var list []int
+	for j := range v.Samples {
+		if j == i || !v.Has(j) || len(list) == k && far.At(i, j) >= far.At(i, list[k-1]) {
+			continue
 		}
-	})
+		at := len(list)
+		for at > 0 && far.At(i, j) < far.At(i, list[at-1]) {
+			at--
+		}
+		list = slices.Insert(list, at, j)
+		list = list[:min(k, len(list))]
+	}
+	return list
 }
 
 // fill gives a sample, in the views that it lacks, the mean of its rows in the others.
@@ -204,8 +222,8 @@ func normal(s *mat.SymDense) *mat.SymDense {
 }
 
 // weights returns those of the views.
-func weights(ctx context.Context, all []*mat.SymDense, k int, beta float64) ([]float64, error) {
-	h, f, err := programme(ctx, all, k, beta)
+func weights(ctx context.Context, all []*mat.SymDense, in *system.Input) ([]float64, error) {
+	h, f, err := programme(ctx, all, in)
 	if err != nil {
 		return nil, err
 	}
@@ -214,24 +232,30 @@ func weights(ctx context.Context, all []*mat.SymDense, k int, beta float64) ([]f
 }
 
 // programme returns the matrix and the vector of the weights' objective w'H w / 2 - f'w.
-func programme(ctx context.Context, all []*mat.SymDense, k int, beta float64) (*mat.SymDense, []float64, error) {
+func programme(ctx context.Context, all []*mat.SymDense, in *system.Input) (*mat.SymDense, []float64, error) {
 	count := len(all)
 	h, f := mat.NewSymDense(count, nil), make([]float64, count)
-	var spaces []*mat.Dense
+	var operators []*opponent.Sparse
 	for _, l := range all {
-		values, vectors, err := system.Highest(ctx, l, k)
+		operators = append(operators, sparse(l))
+	}
+	var spaces []*mat.Dense
+	for _, l := range operators {
+		values, vectors, err := leading(ctx, l, in)
 		if err != nil {
 			return nil, nil, err
 		}
 		spaces = append(spaces, vectors)
 		var images []*mat.Dense
-		for _, other := range all {
-			image := new(mat.Dense)
-			image.Mul(other, vectors)
+		for _, other := range operators {
+			image := mat.NewDense(in.Samples(), len(values), nil)
+			if err := other.Times(ctx, image, vectors, 0); err != nil {
+				return nil, nil, err
+			}
 			images = append(images, image)
 		}
 		scaled := mat.DenseCopyOf(vectors)
-		scaled.Mul(vectors, mat.NewDiagDense(k, values))
+		scaled.Mul(vectors, mat.NewDiagDense(len(values), values))
 		for i := range count {
 			f[i] += inner(images[i], scaled)
 			for j := i; j < count; j++ {
@@ -244,7 +268,7 @@ func programme(ctx context.Context, all []*mat.SymDense, k int, beta float64) (*
 		return nil, nil, err
 	}
 	if size := mat.Norm(q, 2); size > 0 {
-		q.ScaleSym(beta*mat.Norm(h, 2)/size, q)
+		q.ScaleSym(in.Settings["beta"]*mat.Norm(h, 2)/size, q)
 		h.AddSym(h, q)
 	}
 	return h, f, nil

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/mvclust/mvclust/experiments/compare/system"
 	"github.com/mvclust/mvclust/experiments/compare/system/systemtest"
 )
 
@@ -124,7 +125,8 @@ func TestWeights(t *testing.T) {
 	for _, v := range append(in.Views, other.Views...) {
 		all = append(all, normal(symmetric(neighbours(v, 10))))
 	}
-	w, err := weights(t.Context(), all, 3, 0)
+	in.Settings = system.Settings{"beta": 0}
+	w, err := weights(t.Context(), all, in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ const fewest = 200
 func extreme(ctx context.Context, s *mat.SymDense, k int, sign float64) ([]float64, *mat.Dense, error) {
 	n := s.SymmetricDim()
 	if n > fewest && k < n/4 {
-		d := &signed{s, sign / norm(s)}
+		d := &signed{mat.DenseCopyOf(s), sign / norm(s)}
 		values, vectors, err := opponent.Leading(ctx, d, k, 0, rand.New(rand.NewPCG(0, uint64(n))))
 		for i := range values {
 			values[i] /= d.factor
@@ -190,14 +190,17 @@ func extreme(ctx context.Context, s *mat.SymDense, k int, sign float64) ([]float
 	return values[:k], falling, ctx.Err()
 }
 
-// signed is a matrix times a factor.
+// signed is a symmetric matrix times a factor. All of it is stored: products are faster then.
 type signed struct {
-	s      *mat.SymDense
+	s      *mat.Dense
 	factor float64
 }
 
 // Size is the number of rows.
-func (d *signed) Size() int { return d.s.SymmetricDim() }
+func (d *signed) Size() int {
+	n, _ := d.s.Dims()
+	return n
+}
 
 // Times sets y to the product of the matrix and x.
 func (d *signed) Times(ctx context.Context, y, x *mat.Dense, _ int) error {
