@@ -8,6 +8,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/score"
 )
 
 const (
@@ -28,10 +29,14 @@ type Granularity struct {
 	// present granularity.
 	Clusters int     `json:"clusters"`
 	Gain     float64 `json:"gain"`
+	// Level is its place among the levels of the new model, -1 where that has none.
+	Level int `json:"level"`
+
+	level selection.Level
 }
 
 // anchor sets the resolution, where the samples have grown since it was last set, to that of those
-// tried whose clusters are the most like those of the old model, by selection.Suitability on its
+// tried whose clusters are the most like those of the old model, by the adjusted Rand index on its
 // samples; of equals to the highest. The resolution rises with the samples, so that clusters
 // without new links stay as they are, and would in the end divide every cluster.
 func (u *update) anchor() error {
@@ -56,17 +61,16 @@ func (u *update) anchor() error {
 	if err != nil {
 		return err
 	}
-	present := make([]selection.Example, old)
-	for i, l := range u.old.Labels {
-		present[i] = selection.Example{Sample: i, Class: l}
-	}
 	random := func(resolution float64) *rand.Rand {
 		return rand.New(rand.NewPCG(set.Seed^math.Float64bits(resolution), anchorStream))
 	}
-	most, best := -1.0, set.Resolution
+	most, best, found := -1.0, set.Resolution, make([]int, old)
 	err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int) {
-		if like := selection.Suitability(labels, 1, 0, present); like > most {
-			most, best = like, resolutions[r]
+		for i := range found {
+			found[i] = int(labels[i])
+		}
+		if like, err := score.Compare(u.old.Labels, found); err == nil && like.ARI > most {
+			most, best = like.ARI, resolutions[r]
 		}
 	})
 	set.Resolution = best
@@ -82,7 +86,7 @@ func (u *update) look() (*Granularity, error) {
 		return nil, nil
 	}
 	set.Chosen = n
-	fused, err := graph.FromRows(u.ctx, n, m.Neighbourhoods.Of, u.threads)
+	fused, err := graph.FromRows(u.ctx, n, m.Neighbourhoods.First(set.Neighbours).Of, u.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -101,5 +105,5 @@ func (u *update) look() (*Granularity, error) {
 	if math.IsInf(apart, 1) || present <= 0 || best.Score <= better*present {
 		return nil, nil
 	}
-	return &Granularity{best.Neighbours, best.Resolution, best.Clusters, best.Score / present}, nil
+	return &Granularity{best.Neighbours, best.Resolution, best.Clusters, best.Score / present, -1, found.Levels[found.Level]}, nil
 }

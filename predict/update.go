@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -46,11 +47,13 @@ const (
 //
 // The granularity stays that of m. If Fit chose it, and the samples have grown by a tenth since,
 // Update tries others, with no more neighbours than m has, and Changes.Better tells of one that
-// scores clearly better.
+// scores clearly better, which becomes a level. In the other levels of m, a new sample joins the
+// cluster that it has the most probability to; new samples of a cluster that has no others are one
+// in finer levels, too.
 //
 // A cluster keeps its number if most of its samples that m has come from the cluster of
 // that number, and most of that cluster's samples are in it. Other clusters get numbers
-// that were never used. The new model has no levels. The result depends on neither threads nor time.
+// that were never used. The result depends on neither threads nor time.
 func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
 	if err := m.Validate(); err != nil {
 		return nil, nil, err
@@ -62,6 +65,7 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	if err := checkAdded(m, views, ids, count); err != nil {
 		return nil, nil, err
 	}
+	whole := m
 	m = m.Current()
 	next, err := enlarged(m, views, ids, count)
 	if err != nil {
@@ -83,7 +87,7 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 		return nil, nil, err
 	}
 	known = known.Together(equal, slices.Concat(m.Labels, slices.Repeat([]int{-1}, count)))
-	u := &update{ctx: ctx, threads: threads, old: m, next: next, count: count, known: known}
+	u := &update{ctx: ctx, threads: threads, old: m, near: whole.Neighbourhoods, next: next, count: count, known: known}
 	if err := u.link(views, parallel.Counter(progress)); err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +95,11 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 		return nil, nil, err
 	}
 	changes, err := u.partition()
-	return next, changes, err
+	if err != nil {
+		return nil, nil, err
+	}
+	u.levels(whole, changes.Better)
+	return next, changes, next.Validate()
 }
 
 // placeable returns an error where the samples of m all have the same rows, and one of the new
@@ -112,7 +120,8 @@ func placeable(m *mvclust.Model, equal []int32, views []*view.View, count int) e
 type update struct {
 	ctx      context.Context
 	threads  int
-	old      *mvclust.Model
+	old      *mvclust.Model         // of the current granularity alone
+	near     *refine.Neighbourhoods // of the old model, for all of its levels; nil if there are none
 	next     *mvclust.Model
 	count    int // of new samples
 	known    *constraint.Resolved
@@ -291,21 +300,21 @@ func (u *update) refine() error {
 		u.relinked[n+i] = true
 	}
 	var err error
-	if u.old.Neighbourhoods == nil {
+	if u.near == nil {
 		for i, pairs := range u.pairs {
 			u.relinked[i] = u.relinked[i] || len(pairs) > 0
 		}
 		u.next.Graph, err = u.joinGraph()
 		return err
 	}
-	room := 1 // of the longest row, which may have fewer than k
+	most, room := max(k, u.near.K()), 1 // of the longest row, which may have fewer than most
 	for i, pairs := range u.pairs {
 		had := 0
 		if i < n {
-			near, _ := u.old.Neighbourhoods.Of(i)
+			near, _ := u.near.Of(i)
 			had = len(near)
 		}
-		room = max(room, min(k, had+len(pairs)))
+		room = max(room, min(most, had+len(pairs)))
 	}
 	index, probability := slices.Repeat([]int32{-1}, (n+u.count)*room), make([]float32, (n+u.count)*room)
 	err = parallel.Blocks(u.ctx, u.threads, n+u.count, 256, func(_, lo, hi int) {
@@ -313,19 +322,19 @@ func (u *update) refine() error {
 		for i := lo; i < hi; i++ {
 			row = row[:0]
 			if i < n {
-				near, p := u.old.Neighbourhoods.Of(i)
+				near, p := u.near.Of(i)
 				for e, j := range near {
 					row = append(row, probable{j, p[e]})
 				}
 			}
-			had := len(row)
-			row = append(row, u.pairs[i]...)
-			if had > 0 && len(row) > had {
-				row = strongest(row)
+			if len(row) == 0 {
+				row = append(row, u.pairs[i]...)
+			} else if len(u.pairs[i]) > 0 {
+				row = joinedRow(row, u.pairs[i], k)
 			}
-			for e, x := range row[:min(k, len(row))] {
+			for e, x := range row[:min(room, len(row))] {
 				index[i*room+e], probability[i*room+e] = x.to, x.p
-				if int(x.to) >= n {
+				if e < k && int(x.to) >= n {
 					u.relinked[i] = true
 				}
 			}
@@ -343,6 +352,19 @@ func (u *update) refine() error {
 	}
 	u.next.Graph, err = u.known.Propagate(u.ctx, refined, u.threads)
 	return err
+}
+
+// joinedRow adds pairs to a row. Of equally probable samples, the first k of the row are chosen
+// before those that follow, so that the current granularity has the neighbours it would have
+// alone.
+func joinedRow(row, pairs []probable, k int) []probable {
+	first := min(k, len(row))
+	rest := slices.Clone(row[first:])
+	row = strongest(append(row[:first:first], pairs...))
+	chosen := min(k, len(row))
+	rest = append(slices.Clone(row[chosen:]), rest...)
+	slices.SortStableFunc(rest, func(a, b probable) int { return cmp.Compare(b.p, a.p) })
+	return append(row[:chosen], rest...)
 }
 
 // joinGraph returns the graph with the pairs of the new samples for edges.
@@ -401,5 +423,5 @@ func (u *update) partition() (*Changes, error) {
 		return nil, err
 	}
 	changes.Clusters = m.Clusters()
-	return changes, m.Validate()
+	return changes, nil
 }

@@ -186,6 +186,51 @@ func TestUpdateCreates(t *testing.T) {
 	}
 }
 
+// The levels stay, with the new samples where they belong; each can become the current one.
+func TestUpdateKeepsLevels(t *testing.T) {
+	set := made(t, synth.Config{Samples: 700, Classes: 18, Dims: []int{12}, Noise: []float64{0.5}, Seed: 3})
+	var known, fresh []int
+	for i, c := range set.Labels {
+		if c == 17 || i >= 600 {
+			fresh = append(fresh, i)
+		} else {
+			known = append(known, i)
+		}
+	}
+	m := fitted(t, take(set.Views, known), mvclust.Options{})
+	next, changes := updated(t, m, take(set.Views, fresh), 0)
+	if len(m.Levels) < 2 || changes.Better != nil || len(next.Levels) != len(m.Levels) || next.Level != m.Level {
+		t.Fatalf("%d levels became %d, the current one %d became %d, better: %+v", len(m.Levels), len(next.Levels), m.Level, next.Level, changes.Better)
+	}
+	truth := slices.Concat(pick(set.Labels, known), pick(set.Labels, fresh))
+	for at := range next.Levels {
+		before, after := &m.Levels[at], &next.Levels[at]
+		if kept, err := score.Compare(before.Labels, after.Labels[:len(known)]); err != nil || at != m.Level && kept.ARI < 1 {
+			t.Errorf("level %d: the old samples have other labels: %+v %v", at, kept, err)
+		}
+		old, err := score.Compare(truth[:len(known)], before.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := score.Compare(truth, after.Labels); err != nil || all.ARI < old.ARI-0.1 { // a coarse level merges the new class, too
+			t.Errorf("level %d: an ARI of %.3f became %.3f %v", at, old.ARI, all.ARI, err)
+		}
+		cut, err := next.Cut(t.Context(), mvclust.CutOptions{Level: at})
+		if err != nil || !slices.Equal(cut.Labels, after.Labels) || cut.Level != at {
+			t.Errorf("level %d cannot become the current one: %v", at, err)
+		}
+	}
+	file(t, next)
+}
+
+func pick(labels, samples []int) []int {
+	var out []int
+	for _, i := range samples {
+		out = append(out, labels[i])
+	}
+	return out
+}
+
 // Granularity that was chosen is looked at again when a tenth of the samples has come, and
 // one that was asked for is not.
 func TestUpdateLooksAgain(t *testing.T) {

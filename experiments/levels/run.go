@@ -45,14 +45,14 @@ func restOf(examples int) string { return fmt.Sprintf("%d examples by fit, the r
 func after(answers int) string { return fmt.Sprintf("after %d answers", answers) }
 
 const (
-	draws    = 5  // of examples for cuts, with every seed; a fit has the first
+	draws    = 5  // of examples, with every seed
 	five     = 5  // levels that count
 	rounds   = 5  // of answers
 	perRound = 10 // answers
 	pairs    = rounds * perRound
 
 	// mostAnswered is the number of samples of the largest sets about which questions are
-	// answered, and that are fitted with what is known.
+	// answered.
 	mostAnswered = 5100
 )
 
@@ -112,18 +112,14 @@ func measure(ctx context.Context, t *lab.Task) error {
 
 // tell runs the method telling.
 func tell(ctx context.Context, t *lab.Task) error {
-	_, classes, _, err := t.Lab.Load(ctx, t.Setup)
-	if err == nil && len(classes) > mostAnswered {
-		err = fmt.Errorf("more than %d samples", mostAnswered)
-	}
-	if err != nil {
-		return err
-	}
 	k, err := fit(ctx, t)
 	if err != nil {
 		return err
 	}
-	return k.fits(ctx)
+	if err := k.fits(ctx); err != nil || len(k.classes) > mostAnswered {
+		return err
+	}
+	return k.answered(ctx)
 }
 
 // ari returns the score of labels in percent.
@@ -207,47 +203,58 @@ func (k *knower) cuts(ctx context.Context) error {
 	return nil
 }
 
-// fits scores fits with what is known from the start.
+// fits scores fits with examples, and with a number of clusters.
 func (k *knower) fits(ctx context.Context) error {
-	fit := func(opt mvclust.Options) ([]int, error) {
-		opt.Seed = k.Seed
-		result, err := mvclust.Fit(ctx, k.views, opt)
-		if err != nil {
-			return nil, err
+	for _, n := range given {
+		sum, rests := 0.0, 0.0
+		for d := range draws {
+			examples := k.draw(n, d)
+			labels, err := k.refit(ctx, mvclust.Options{Examples: examples})
+			if err != nil {
+				return err
+			}
+			a, err := k.ari(labels)
+			if err != nil {
+				return err
+			}
+			rest, err := k.without(labels, examples)
+			if err != nil {
+				return err
+			}
+			sum, rests = sum+a, rests+rest
 		}
-		return result.Labels, nil
+		k.Set(byFit(n), sum/draws)
+		k.Set(restOf(n), rests/draws)
 	}
+	labels, err := k.refit(ctx, mvclust.Options{Clusters: k.number})
+	if err != nil {
+		return err
+	}
+	return k.keep(fitClusters, labels)
+}
+
+// refit fits the set again.
+func (k *knower) refit(ctx context.Context, opt mvclust.Options) ([]int, error) {
+	opt.Seed = k.Seed
+	result, err := mvclust.Fit(ctx, k.views, opt)
+	if err != nil {
+		return nil, err
+	}
+	return result.Labels, nil
+}
+
+// answered scores fits with answers and with as many random pairs.
+func (k *knower) answered(ctx context.Context) error {
 	asked, err := k.answers(ctx)
 	if err != nil {
 		return err
 	}
-	for _, n := range given {
-		examples := k.draw(n, 0)
-		labels, err := fit(mvclust.Options{Examples: examples})
+	for name, known := range map[string]mvclust.Constraints{askedFit: asked, randomFit: k.randomPairs()} {
+		labels, err := k.refit(ctx, mvclust.Options{Constraints: known})
 		if err != nil {
 			return err
 		}
-		if err := k.keep(byFit(n), labels); err != nil {
-			return err
-		}
-		rest, err := k.without(labels, examples)
-		if err != nil {
-			return err
-		}
-		k.Set(restOf(n), rest)
-	}
-	for _, x := range []struct {
-		name string
-		opt  mvclust.Options
-	}{
-		{randomFit, mvclust.Options{Constraints: k.randomPairs()}}, {askedFit, mvclust.Options{Constraints: asked}},
-		{fitClusters, mvclust.Options{Clusters: k.number}},
-	} {
-		labels, err := fit(x.opt)
-		if err != nil {
-			return err
-		}
-		if err := k.keep(x.name, labels); err != nil {
+		if err := k.keep(name, labels); err != nil {
 			return err
 		}
 	}

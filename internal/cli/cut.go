@@ -119,11 +119,7 @@ func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
 		return translate(err, nil, &dataset.Set{IDs: c.model.IDs})
 	}
 	j.lap("cut")
-	r, page, err := c.report(j, next)
-	if err != nil {
-		return err
-	}
-	if err := j.stageLabels(c.format, next.IDs, next.Labels, next.Confidence, r.Names); err != nil {
+	if err := j.stageLabels(c.format, next.IDs, next.Labels, next.Confidence, mvclust.Names(next.Labels, next.Examples)); err != nil {
 		return err
 	}
 	if len(next.Levels) > 0 {
@@ -132,6 +128,14 @@ func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
 		}
 	}
 	if err := j.stage(modelFile, next.Write); err != nil {
+		return err
+	}
+	if c.updated != nil {
+		r := c.updatedReport(j, next)
+		return j.finish(updateFile, r, r.cutSummary(c.model, filepath.Clean(o.output)))
+	}
+	r, page, err := c.report(j, next)
+	if err != nil {
 		return err
 	}
 	if err := j.stage(pageName, page.WriteHTML); err != nil {
@@ -144,7 +148,8 @@ func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
 // cutting is what a cut works on.
 type cutting struct {
 	model    *mvclust.Model
-	run      *runReport
+	run      *runReport    // nil where the model was updated
+	updated  *updateReport // nil where it was not
 	format   tableFormat
 	want     mvclust.CutOptions
 	examples *dataset.Examples // nil without --examples
@@ -162,7 +167,7 @@ func (o *cutOptions) read(j *job) (*cutting, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.readRun(j); err != nil {
+	if err := c.readRun(j); err != nil && !c.readUpdate(j) {
 		return nil, err
 	}
 	c.want = mvclust.CutOptions{Clusters: int(o.clusters), Threads: int(o.threads)}
@@ -181,7 +186,7 @@ func (o *cutOptions) read(j *job) (*cutting, error) {
 
 // readRun reads run.json, and checks that it is of the model and that its files can be replaced.
 func (c *cutting) readRun(j *job) (err error) {
-	if c.run, err = readRun(j.path(runFile)); err != nil {
+	if c.run, err = readRun[runReport](j.path(runFile)); err != nil {
 		return err
 	}
 	if c.run.Inputs.Samples != c.model.Samples() || len(c.run.Functions) != len(c.model.Views) || len(c.run.Inputs.Views) != len(c.model.Views) {
@@ -192,6 +197,17 @@ func (c *cutting) readRun(j *job) (err error) {
 		return fmt.Errorf("%s names the labels %s, which \"mvclust fit\" does not write; run it again", j.path(runFile), words.Quote(c.run.Labels))
 	}
 	return j.reserve(c.format.labelsFile(), c.format.levelsFile(), modelFile, runFile, pageName)
+}
+
+// readUpdate reads update.json, if the model was updated, and reports whether it is of the model and
+// its files can be replaced.
+func (c *cutting) readUpdate(j *job) bool {
+	r, err := readRun[updateReport](j.path(updateFile))
+	if err != nil || r.Samples != c.model.Samples() {
+		return false
+	}
+	c.run, c.updated, c.format = nil, r, tableFormat(strings.TrimPrefix(r.Labels, "labels."))
+	return c.format.check() == nil && j.reserve(c.format.labelsFile(), c.format.levelsFile(), modelFile, updateFile) == nil
 }
 
 // wanted returns the level that --level, --coarser or --finer names.
@@ -230,7 +246,7 @@ func (o *cutOptions) wanted(m *mvclust.Model, path string) (int, error) {
 }
 
 // readRun reads run.json.
-func readRun(path string) (*runReport, error) {
+func readRun[T runReport | updateReport](path string) (*T, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > mostReport {
 		return nil, fmt.Errorf("%s is missing or no file; name a folder as \"mvclust fit\" has written it", path)
@@ -239,7 +255,7 @@ func readRun(path string) (*runReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
 	}
-	r := &runReport{}
+	r := new(T)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // settings are written back as they were
 	if err := d.Decode(r); err != nil {
@@ -387,6 +403,25 @@ func (c *cutting) result(next *mvclust.Model) (*mvclust.Result, error) {
 	}
 	result.Options = opt
 	return result, nil
+}
+
+// updatedReport makes update.json of the new model.
+func (c *cutting) updatedReport(j *job, next *mvclust.Model) *updateReport {
+	r := c.updated
+	r.Cut = &cutReport{Started: j.started.UTC().Truncate(time.Millisecond), Clusters: c.model.Clusters(), Stages: j.stages}
+	r.describe(next)
+	r.Files, r.Cut.Seconds = j.dir.digests(), j.seconds()
+	return r
+}
+
+// cutSummary is what cut prints of a model that was updated.
+func (r *updateReport) cutSummary(before *mvclust.Model, folder string) string {
+	level := ""
+	if r.Level >= 0 {
+		level = fmt.Sprintf("; level %d of 0 to %d", r.Level, len(r.Levels)-1)
+	}
+	return fmt.Sprintf("%s in %s, %d before%s\nmean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n",
+		words.Count(r.Samples, "sample"), words.Count(len(r.Sizes), "cluster"), before.Clusters(), level, r.Confidence, r.Labels, words.Printable(folder), r.Cut.Seconds)
 }
 
 // cutSummary is what cut prints.

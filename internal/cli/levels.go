@@ -88,7 +88,7 @@ func levelsFunc(ctx context.Context, out io.Writer, o levelsOptions) error {
 	return show(out, o.json, r, r.text())
 }
 
-const withoutLevels = "it was made with --preset paper, or by an older version, or was updated; run \"mvclust fit\" on all samples"
+const withoutLevels = "it was made with --preset paper, or by an older version; run \"mvclust fit\" on all samples"
 
 func newLevelsReport(m *mvclust.Model) *levelsReport {
 	r := &levelsReport{Samples: m.Samples(), Clusters: m.Clusters(), Level: m.Level, Names: mvclust.Names(m.Labels, m.Examples)}

@@ -31,6 +31,8 @@ folder of the model, whose files are then replaced.
 
   labels.csv     id,label,confidence, one row per sample, the model's own first, as fit
                  writes it. With --format parquet it is labels.parquet.
+  levels.csv     the clusters of every level, one row per sample, where the model has
+                 levels; or levels.parquet.
   model.mvclust  the model with the new samples.
   update.json    what was read, and how the clusters changed.
 
@@ -64,8 +66,13 @@ type updateReport struct {
 	Samples    int               `json:"samples"`
 	Sizes      map[int]int       `json:"sizes"` // of the clusters, by label
 	Confidence float64           `json:"mean_confidence"`
-	Changes    *predict.Changes  `json:"changes"`
-	Notes      []string          `json:"notes"`
+	// Levels holds the granularities that can become the current one, and Level the place of
+	// that among them, or -1.
+	Levels  []mvclust.Level  `json:"levels,omitempty"`
+	Level   int              `json:"level"`
+	Changes *predict.Changes `json:"changes"`
+	Cut     *cutReport       `json:"cut,omitempty"` // of the result, since
+	Notes   []string         `json:"notes"`
 }
 
 // updateFunc adds the samples, writes the files, and prints the summary or the report.
@@ -78,7 +85,11 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 	if err := j.reserve(modelFile, o.format.labelsFile(), updateFile); err != nil {
 		return err
 	}
-	j.noteOld(o.format.other().labelsFile(), o.format.levelsFile(), o.format.other().levelsFile(), runFile, pageName)
+	old := []string{o.format.other().labelsFile(), o.format.other().levelsFile(), runFile, pageName}
+	if len(n.model.Levels) == 0 {
+		old = append(old, o.format.levelsFile())
+	}
+	j.noteOld(old...)
 	next, changes, err := predict.Update(ctx, n.model, n.views, n.set.IDs, int(o.threads), func(done int) {
 		j.progress.update("linking samples", "samples", done, n.samples(), 0)
 	})
@@ -88,6 +99,11 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 	j.lap("update")
 	if err := j.stageLabels(o.format, next.IDs, next.Labels, next.Confidence, mvclust.Names(next.Labels, next.Examples)); err != nil {
 		return err
+	}
+	if len(next.Levels) > 0 {
+		if err := j.stageLevels(o.format, next.IDs, next.Levels); err != nil {
+			return err
+		}
 	}
 	if err := j.stage(modelFile, next.Write); err != nil {
 		return err
@@ -102,13 +118,19 @@ func newUpdateReport(j *job, n *newcomers, next *mvclust.Model, changes *predict
 	r := &updateReport{
 		Version: mvclust.Version, Command: "update", Model: n.modelReport(), Inputs: n.report(),
 		Started: j.started.UTC().Truncate(time.Millisecond), Seconds: j.seconds(), Stages: j.stages,
-		Samples: next.Samples(), Sizes: map[int]int{}, Confidence: mean(next.Confidence),
 		Changes: changes, Notes: append([]string{}, n.set.Notes...),
 	}
-	for _, l := range next.Labels {
+	r.describe(next)
+	return r
+}
+
+// describe says what the model has.
+func (r *updateReport) describe(m *mvclust.Model) {
+	r.Samples, r.Sizes, r.Confidence = m.Samples(), map[int]int{}, mean(m.Confidence)
+	for _, l := range m.Labels {
 		r.Sizes[l]++
 	}
-	return r
+	r.Levels, r.Level = m.Levels, m.Level
 }
 
 // mostChanges bounds the changes that the summary lists; update.json has all.
@@ -121,7 +143,11 @@ func (r *updateReport) summary(folder string) string {
 	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", words.Count(c.Added, "sample"), words.Count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
 	fmt.Fprintf(&b, "%s (%d before): %d kept, %d created, %d merged, %d split off\n", words.Count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
 	if x := c.Better; x != nil {
-		fmt.Fprintf(&b, "the granularity is kept; with %s at resolution %.3g, %s, it would score %.1f times as high: fit all samples anew to use that\n", words.Count(x.Neighbours, "neighbour"), x.Resolution, words.Count(x.Clusters, "cluster"), x.Gain)
+		how := "fit all samples anew"
+		if x.Level >= 0 {
+			how = fmt.Sprintf("\"mvclust cut %s --level %d\"", words.Printable(folder), x.Level)
+		}
+		fmt.Fprintf(&b, "the granularity is kept; with %s at resolution %.3g, %s, it would score %.1f times as high: %s uses that\n", words.Count(x.Neighbours, "neighbour"), x.Resolution, words.Count(x.Clusters, "cluster"), x.Gain, how)
 	}
 	var lines []string
 	for _, x := range c.Created {
