@@ -65,6 +65,15 @@ func TestExperiments(t *testing.T) {
 		t.Error("there are no records, or no figures")
 	}
 
+	// The page of comparisons has a file with the same figures beside it.
+	compared := filepath.Join(dir, "compare.md")
+	if status, _, stderr := command(t.Context(), "compare", "other", "--page-only", "--data", data, "-o", compared); status != 0 {
+		t.Fatal(stderr)
+	}
+	if !strings.Contains(read(t, compared), "# mvclust beside other methods") || !strings.Contains(read(t, dir, "compare", "compare.json"), `"set": "other"`) {
+		t.Error("there is no page of comparisons, or no figures beside it")
+	}
+
 	// What is there is not run again, but with --fresh.
 	page := filepath.Join(dir, "paper.md")
 	args := []string{"paper", "--quick", "--data", data, "-o", page}

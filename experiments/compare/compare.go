@@ -129,9 +129,13 @@ func (e *Experiment) setup(x *subject, c contestant) lab.Setup {
 	return s.With(c.Default.Words()...)
 }
 
-// grid are the setups among which the labels choose, without the one above.
+// grid are the setups among which the labels choose, without the one above; none on sets that the
+// paper does not have.
 func (e *Experiment) grid(x *subject, c contestant) []lab.Setup {
 	var list []lab.Setup
+	if !x.paper && e.Truth == "" {
+		return nil
+	}
 	own := e.setup(x, c).Key()
 	for _, point := range c.Grid {
 		set := make(system.Settings)

@@ -120,7 +120,7 @@ func TestPage(t *testing.T) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(file.Results, func(r result) bool { return r.System == "GMC" && r.Set == "other" && !r.Lacking })
+	at := slices.IndexFunc(file.Results, func(r result) bool { return r.System == "GMC" && r.Set == "BUAA" && !r.Lacking })
 	if at < 0 || file.Results[at].Default["ari"] != 0 || file.Results[at].Grid["ari"] < 90 || file.Results[at].Missing != "mean fill" {
 		t.Errorf("result %d of %s", at, raw)
 	}

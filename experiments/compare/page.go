@@ -297,7 +297,7 @@ const margin = 5
 
 // Differ lists where ours differs from the paper's figure by more than the margin.
 func (p *page) Differ() string {
-	rows := [][]string{{"system", "set", "metric", "paper", "authors' settings", "grid", "difference"}}
+	rows := [][]string{{"system", "set", "metric", "paper", "authors' settings", "grid", "difference", "their program, ARI"}}
 	for _, c := range p.e.all {
 		for i := range p.e.subjects {
 			x := &p.e.subjects[i]
@@ -315,7 +315,7 @@ func (p *page) Differ() string {
 				near, chosen = m.Of(best), lab.Points(m.Of(best))
 			}
 			if d := near - says[m]; math.Abs(d) > margin {
-				rows = append(rows, []string{c.Name, x.title(), m.Title(), fmt.Sprintf("%.2f", says[m]), lab.Points(here), chosen, lab.Signed(d)})
+				rows = append(rows, []string{c.Name, x.title(), m.Title(), fmt.Sprintf("%.2f", says[m]), lab.Points(here), chosen, lab.Signed(d), lab.Points(program(x.name, c.Name, x.lacking))})
 			}
 		}
 	}
@@ -347,6 +347,7 @@ type result struct {
 	Told    bool               `json:"told_classes"`
 	Missing string             `json:"missing_views"`
 	Paper   figures            `json:"paper,omitempty"`
+	Program *float64           `json:"program_ari,omitempty"`
 	Default map[string]float64 `json:"default,omitempty"`
 	Grid    map[string]float64 `json:"grid,omitempty"`
 	// DefaultSettings and GridSettings are what it was told, as NAME=VALUE.
@@ -365,6 +366,9 @@ func (e *Experiment) JSON() ([]byte, error) {
 			r := result{
 				Set: x.name, Lacking: x.lacking, System: c.Name, Told: c.Told, Missing: c.missing(),
 				Paper: printed(x.name, c.Name, x.lacking), Default: numbers(own), Reason: reason,
+			}
+			if a := program(x.name, c.Name, x.lacking); a == a {
+				r.Program = &a
 			}
 			if own != nil {
 				r.DefaultSettings = own[0].Setup.Settings

@@ -16,9 +16,9 @@ func System() system.System {
 		Cluster: Cluster, Samples: system.DenseSamples,
 		Default: system.Settings{"preference": 0.5, "damping": 0.5},
 		Grid: system.Product(
-			[]system.Settings{{"preference": 0}, {"preference": 0.1}, {"preference": 0.5}, {"preference": 0.9}},
-			[]system.Settings{{"damping": 0.5}, {"damping": 0.9}}),
-		Note: "samples are as similar as their mean cosine over the views that both have; the preference is a quantile of the similarities, 0.5 the median that its authors take",
+			[]system.Settings{{"damping": 0.9}},
+			[]system.Settings{{"preference": -30}, {"preference": -10}, {"preference": -3}, {"preference": -1}, {"preference": 0}, {"preference": 0.5}}),
+		Note: "samples are as similar as their mean cosine over the views that both have; the preference is a quantile of the similarities, 0.5 the median that its authors take, or below 0 how many times their range it lies below all",
 	}
 }
 
@@ -86,9 +86,13 @@ func newMessages(alike *opponent.Alike, in *system.Input) *messages {
 		}
 	}
 	slices.Sort(all)
-	preference := -1.0
-	if len(all) > 0 {
-		preference = all[min(len(all)-1, int(in.Settings["preference"]*float64(len(all))))]
+	preference, wanted := -1.0, in.Settings["preference"]
+	switch last := len(all) - 1; {
+	case last < 0:
+	case wanted < 0:
+		preference = all[0] + wanted*(all[last]-all[0])
+	default:
+		preference = all[min(last, int(wanted*float64(len(all))))]
 	}
 	for i := range n {
 		m.s[i][i] = preference + 1e-12*random.Float64()
