@@ -113,7 +113,7 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]l
 			label := c.Name + " on " + x.title()
 			cases = append(cases, lab.Case{Label: label, Setups: []lab.Setup{e.setup(x, c)}, Seeds: seeds})
 			for _, s := range e.grid(x, c) {
-				cases = append(cases, lab.Case{Label: label + ", grid", Setups: []lab.Setup{s}, Seeds: 1})
+				cases = append(cases, lab.Case{Label: label + ", " + strings.Join(s.Settings, ", "), Setups: []lab.Setup{s}, Seeds: 1})
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func (e *Experiment) grid(x *subject, c contestant) []lab.Setup {
 
 // sets lists the sets of the paper, and then those of the folders that are not among them.
 func (e *Experiment) sets(ctx context.Context, names []string) error {
-	files, _, err := e.l.Files()
+	files, err := e.l.Sets(names)
 	if err != nil {
 		return err
 	}
@@ -183,9 +183,6 @@ func (e *Experiment) sets(ctx context.Context, names []string) error {
 			s.Spare = true
 			all = append(all, subject{name: s.Name(), setup: s, lacking: true})
 		}
-	}
-	if all, err = lab.Named(all, func(x subject) string { return x.setup.Name() }, names); err != nil {
-		return err
 	}
 	if len(all) == 0 {
 		return fmt.Errorf("--data: %s holds no .npz files; name a folder of data sets", strings.Join(e.l.Folders, ", "))

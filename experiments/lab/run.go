@@ -40,6 +40,7 @@ type Lab struct {
 	reasons map[string]string // by key of the setup, why it could not be run
 	used    map[*Record]bool
 	cost    map[string][2]float64 // by set, the seconds and the number of its runs
+	minutes int                   // that it was last told will take
 	alike   struct {              // the last comparison for opponents, and of which run
 		key string
 		of  *opponent.Alike
@@ -155,8 +156,9 @@ func (l *Lab) left(cases []Case) {
 			}
 		}
 	}
-	if seconds >= 60 {
-		l.say("about %d minutes left", int(seconds/60))
+	if minutes := int(seconds / 60); minutes != l.minutes && minutes > 0 {
+		l.minutes = minutes
+		l.say("about %d minutes left", minutes)
 	}
 }
 
