@@ -9,6 +9,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/dbscan"
 	"github.com/mvclust/mvclust/experiments/compare/eeimc"
 	"github.com/mvclust/mvclust/experiments/compare/gmc"
+	"github.com/mvclust/mvclust/experiments/compare/mpc"
 	"github.com/mvclust/mvclust/experiments/compare/oslf"
 	"github.com/mvclust/mvclust/experiments/compare/pic"
 	"github.com/mvclust/mvclust/experiments/compare/sfmc"
@@ -31,6 +32,7 @@ func Systems() []system.System {
 			oslf.System(),
 			eeimc.System(),
 			pic.System(),
+			mpc.System(),
 			eeimc.OnProbabilities(),
 			pic.OnProbabilities(),
 		},

@@ -115,11 +115,9 @@ func fit(ctx context.Context, t *Task, views []*mvclust.View) ([]int, error) {
 	case Oracle:
 		opt.Learner = calibrate(opt.Learning, func(int) []int { return t.Data.labels })
 	case PseudoLabels:
-		labels, err := pseudo(ctx, views, t.Data.classes, opt)
-		if err != nil {
+		if opt.Learner, err = PseudoLearner(ctx, views, t.Data.classes, opt); err != nil {
 			return nil, err
 		}
-		opt.Learner = calibrate(opt.Learning, func(view int) []int { return labels[view] })
 	}
 	result, err := mvclust.Fit(ctx, views, opt)
 	if err != nil {
@@ -144,6 +142,16 @@ func calibrate(set probability.Settings, labels func(view int) []int) mvclust.Le
 		}
 		return probability.Calibrate(ctx, similarities, same, set)
 	}
+}
+
+// PseudoLearner returns a learner that fits the function of every view on the clusters that k-means
+// finds in it, as many as there are classes.
+func PseudoLearner(ctx context.Context, views []*mvclust.View, classes int, opt mvclust.Options) (mvclust.Learner, error) {
+	labels, err := pseudo(ctx, views, classes, opt)
+	if err != nil {
+		return nil, err
+	}
+	return calibrate(opt.Learning, func(view int) []int { return labels[view] }), nil
 }
 
 // restarts is the number of descents of k-means for pseudo labels.

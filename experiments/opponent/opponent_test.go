@@ -103,13 +103,13 @@ func TestCancelled(t *testing.T) {
 
 // A view that cannot be compared is an error of all.
 func TestUnusable(t *testing.T) {
-	v, err := view.New("v", 30, 2, slices.Repeat([]float32{1}, 60))
+	v, err := view.New("v", 30, 2, make([]float32, 60))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, method := range methods() {
 		if _, err := method(t.Context(), []*view.View{v}, 0, 0); err == nil {
-			t.Errorf("%s: equal rows are clustered", name)
+			t.Errorf("%s: rows of zeros are clustered", name)
 		}
 	}
 }
