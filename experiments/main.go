@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mvclust/mvclust/experiments/ablation"
 	"github.com/mvclust/mvclust/experiments/auto"
@@ -140,14 +141,7 @@ unless told otherwise, and leaves docs/ alone.`,
 			},
 		}
 		f := cmd.Flags()
-		f.SortFlags = false
-		f.StringArrayVar(&o.data, "data", nil, o.dataHelp())
-		f.StringVarP(&o.output, "output", "o", "", "`FILE` for the page, relative to experiments/; of a shared page all other sections stay as they are (default ../docs/"+o.page+")")
-		f.BoolVar(&o.quick, "quick", false, "run a small part once, to see that all works")
-		f.BoolVar(&o.fresh, "fresh", false, "run everything again")
-		f.BoolVar(&o.pageOnly, "page-only", false, "run nothing: write the page anew from the records")
-		f.BoolVar(&o.quiet, "quiet", false, "tell nothing of how it goes")
-		f.IntVar(&o.threads, "threads", 0, "`NUMBER` of processors for what runs as a process of its own (default all)")
+		o.addFlags(f)
 		if o.name == "speed" {
 			f.BoolVar(&fast.Full, "full", false, "go up to 1,000,000 samples")
 		}
@@ -165,6 +159,18 @@ unless told otherwise, and leaves docs/ alone.`,
 	}
 	root.AddCommand(newGoldenCommand())
 	return root
+}
+
+// addFlags adds the flags that all experiments have.
+func (o *options) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.data, "data", nil, o.dataHelp())
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` for the page, relative to experiments/; of a shared page all other sections stay as they are (default ../docs/"+o.page+")")
+	f.BoolVar(&o.quick, "quick", false, "run a small part once, to see that all works")
+	f.BoolVar(&o.fresh, "fresh", false, "run everything again")
+	f.BoolVar(&o.pageOnly, "page-only", false, "run nothing: write the page anew from the records")
+	f.BoolVar(&o.quiet, "quiet", false, "tell nothing of how it goes")
+	f.IntVar(&o.threads, "threads", 0, "`NUMBER` of processors for what runs as a process of its own (default all)")
 }
 
 // entry is an experiment and its help.

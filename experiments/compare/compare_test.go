@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/system"
 	"github.com/mvclust/mvclust/experiments/lab"
 	"github.com/mvclust/mvclust/experiments/labtest"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // stand returns an experiment with few systems: one that is right by the setting good alone, one
@@ -178,4 +180,54 @@ func TestSystems(t *testing.T) {
 	if f := printed("BUAA", "UEAF", true); f[lab.BCubedF] != 30.05 {
 		t.Errorf("the paper's figures are %v", f)
 	}
+}
+
+// No system panics on few samples, a single view or feature, equal rows, rows of zeros or missing
+// views: it finds a cluster for every sample, or says why not.
+func TestOdd(t *testing.T) {
+	nan := float32(math.NaN())
+	odd := map[string][]*view.View{
+		"one feature":  {odd(t, 6, 1, 1, 2, 3, 10, 11, 12)},
+		"equal rows":   {odd(t, 6, 2, slices.Repeat([]float32{1, 2}, 6)...), odd(t, 6, 1, 1, 2, 3, 10, 11, 12)},
+		"zeros":        {odd(t, 5, 2, make([]float32, 10)...), odd(t, 5, 2, 1, 2, 1, 3, 0, 0, -5, 2, -5, 3)},
+		"missing":      {odd(t, 6, 1, 1, 2, nan, 10, 11, 12), odd(t, 6, 2, 1, 0, nan, nan, 1, 1, 0, 1, 0, 2, nan, nan)},
+		"three views":  {odd(t, 4, 1, 1, 2, 8, 9), odd(t, 4, 1, 1, 1, 8, 8), odd(t, 4, 1, 5, 4, 3, 2)},
+		"two samples":  {odd(t, 2, 2, 1, 0, 0, 1), odd(t, 2, 2, 1, 0, 0, 1)},
+		"few of three": {odd(t, 3, 2, 1, 0, 0, 1, 1, 1), odd(t, 3, 1, 1, 2, 3)},
+	}
+	for name, views := range odd {
+		for _, s := range Systems() {
+			if len(views) < s.Least || s.Most > 0 && len(views) > s.Most {
+				continue
+			}
+			n := views[0].Samples
+			in := &system.Input{Views: views, Clusters: 2, Settings: s.Default, Seed: 1}
+			in.Probabilities = func(context.Context) (*mat.SymDense, error) {
+				p := mat.NewSymDense(n, nil)
+				for i := range n {
+					p.SetSym(i, i, 1)
+				}
+				return p, nil
+			}
+			if s.Fills {
+				in.Views = system.Fill(views)
+			}
+			labels, err := s.Cluster(t.Context(), in)
+			switch {
+			case err != nil:
+				t.Logf("%s on %s: %v", s.Name, name, err)
+			case len(labels) != n || slices.Min(labels) < 0:
+				t.Errorf("%s on %s: the labels are %v", s.Name, name, labels)
+			}
+		}
+	}
+}
+
+func odd(t *testing.T, samples, dims int, data ...float32) *view.View {
+	t.Helper()
+	v, err := view.New("odd", samples, dims, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -158,7 +158,7 @@ func (l *Lab) left(cases []Case) {
 	}
 	if minutes := int(seconds / 60); minutes != l.minutes && minutes > 0 {
 		l.minutes = minutes
-		l.say("about %d minutes left", minutes)
+		l.say("about %s left", Count(minutes, "minute"))
 	}
 }
 

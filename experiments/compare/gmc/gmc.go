@@ -87,7 +87,7 @@ func newState(in *system.Input) *state {
 		near := system.Nearest(x, k+1)
 		rows := make([]system.Row, n)
 		for i := range rows {
-			rows[i] = sorted(near[i][:k], system.Weights(near[i]))
+			rows[i] = sorted(near[i][:len(near[i])-1], system.Weights(near[i]))
 		}
 		s.near, s.graph = append(s.near, near), append(s.graph, rows)
 	}
