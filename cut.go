@@ -208,7 +208,7 @@ func checkClusters(clusters, samples int) error {
 
 // level returns the place of the level that is best for what is asked for; -1 if there is none.
 func (c *cutter) level(levels []Level, byExamples bool) int {
-	best, most := -1, math.Inf(-1)
+	best, most := -1, -1.0
 	var examples []selection.Example
 	if byExamples {
 		examples = c.examples

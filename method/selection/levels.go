@@ -162,10 +162,10 @@ func (s *searcher) wanted(candidates []Candidate, best int) int {
 	if s.set.Clusters == 0 && len(s.set.Examples) == 0 {
 		return best
 	}
-	most := math.Inf(-1)
+	most := -1.0
 	for at := range candidates {
 		c := &candidates[at]
-		if w := Suitability(c.labels, c.Score, s.set.Clusters, s.set.Examples); w > most {
+		if w := Suitability(c.labels, max(0, c.Score), s.set.Clusters, s.set.Examples); w > most {
 			best, most = at, w
 		}
 	}
@@ -176,58 +176,95 @@ const (
 	// breadth is the standard deviation of the logarithm of the number of clusters around one
 	// that is asked for.
 	breadth = 0.35
-	// concentration is that of the classes in a cluster: the smaller, the purer clusters are
-	// expected to be.
-	concentration = 2
+	// trust is the power of the score beside the examples: few of them agree with many
+	// partitions.
+	trust = 0.25
 	// negligible is a score where there is none.
 	negligible = 1e-9
 )
 
-// Suitability says how well a partition of the given score is what is asked for: the larger, the
-// better. It is the logarithm of
+// Suitability says how well a partition of the given score is what is asked for. With a number of
+// clusters K above 0, it is the score times
 //
-//	score · exp(-(log(h / clusters) / 0.35)^2 / 2) · P(classes of the examples | their clusters)
+//	exp(-(log(clusters of at least 3 samples / K) / 0.35)^2 / 2).
 //
-// with h the number of clusters of at least 3 samples, and the second factor only where clusters is
-// above 0. The classes of the examples in a cluster are taken for draws from a Dirichlet-multinomial
-// distribution, whose parameters are 2/K for each of the classes that have an example, of which
-// there are K-1, and for any other. So examples of one class speak for a cluster that holds them
-// all, and those of several against it. It is the infinity below 0 where labels are below 0 or
+// With examples, it is
+//
+//	score^0.25 sqrt(A B),
+//
+// with A the adjusted Rand index on the examples and B the share of them whose cluster holds more
+// other examples of their class than of any other one. It is 0 where labels are below 0 or
 // examples out of range.
 func Suitability[L int | int32](labels []L, score float64, clusters int, examples []Example) float64 {
 	for _, l := range labels {
 		if l < 0 || int(l) > len(labels) {
-			return math.Inf(-1)
+			return 0
 		}
 	}
-	w := math.Log(max(negligible, score)) + evidence(labels, examples)
+	w := max(negligible, score)
+	if len(examples) > 0 {
+		w = math.Pow(w, trust) * agreement(labels, examples)
+	}
 	if clusters > 0 {
 		off := math.Log(max(0.5, height(labels))/float64(clusters)) / breadth
-		w -= off * off / 2
+		w *= math.Exp(-off * off / 2)
 	}
 	return w
 }
 
-// evidence returns log P of Suitability.
-func evidence[L int | int32](labels []L, examples []Example) float64 {
+// agreement returns sqrt(A B); see Suitability.
+func agreement[L int | int32](labels []L, examples []Example) float64 {
 	type cell struct {
 		cluster L
 		class   int
 	}
-	cells, clusters, classes := map[cell]int{}, map[L]int{}, map[int]bool{}
+	cells, clusters, classes := map[cell]int{}, map[L]int{}, map[int]int{}
+	most, next := map[L]int{}, map[L]int{} // by cluster: of the class with the most examples, and the next
 	for _, x := range examples {
 		if x.Sample < 0 || x.Sample >= len(labels) {
-			return math.Inf(-1)
+			return 0
 		}
-		classes[x.Class] = true
-	}
-	each, sum := concentration/float64(len(classes)+1), 0.0
-	for _, x := range examples { // one after the other, each given those before
 		l := labels[x.Sample]
-		at := cell{l, x.Class}
-		sum += math.Log((each + float64(cells[at])) / (concentration + float64(clusters[l])))
-		cells[at]++
+		cells[cell{l, x.Class}]++
 		clusters[l]++
+		classes[x.Class]++
 	}
-	return sum
+	together := pairsOf(cells)
+	for at, n := range cells {
+		if n > most[at.cluster] {
+			most[at.cluster], next[at.cluster] = n, most[at.cluster]
+		} else {
+			next[at.cluster] = max(next[at.cluster], n)
+		}
+	}
+	right := 0.0
+	for at, n := range cells {
+		other := most[at.cluster]
+		if n == other {
+			other = next[at.cluster]
+		}
+		switch {
+		case n-1 > other:
+			right += float64(n)
+		case n > 1 && n-1 == other:
+			right += float64(n) / 2
+		}
+	}
+	first, second := pairsOf(clusters), pairsOf(classes)
+	all := float64(len(examples)) * float64(len(examples)-1) / 2
+	rand := 1.0
+	if all > 0 && (first+second)/2 != first*second/all {
+		rand = (together - first*second/all) / ((first+second)/2 - first*second/all)
+	}
+	const least = 1e-6 // so that the score decides where no example agrees
+	return math.Sqrt(max(least, rand) * max(least, right/float64(len(examples))))
+}
+
+// pairsOf counts the pairs within groups of the given sizes.
+func pairsOf[K comparable](sizes map[K]int) float64 {
+	pairs := 0.0
+	for _, n := range sizes {
+		pairs += float64(n) * float64(n-1) / 2
+	}
+	return pairs
 }
