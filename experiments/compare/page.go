@@ -261,7 +261,7 @@ func (p *page) Ranks(lacking bool) string {
 	if r == nil {
 		return ""
 	}
-	return p.show(r.figure("ranks"+suffix(lacking), "Mean ranks by ARI, "+state(lacking)))
+	return p.show(p.e.figure(r, "ranks"+suffix(lacking), "Mean ranks by ARI, "+state(lacking)))
 }
 
 // Cost shows the ARI over the time of a state, where there are such.

@@ -151,17 +151,52 @@ func (e *Experiment) ranking(lacking bool) *ranking {
 	return &r
 }
 
-// figure draws the mean ranks, and lines over systems that do not differ significantly.
-func (r *ranking) figure(name, title string) lab.Figure {
-	p := lab.Panel{X: fmt.Sprintf("mean rank on %s, 1 is best; the critical difference is %.2f", lab.Count(r.sets, "set"), r.difference), Y: "place"}
-	s := lab.Series{Name: "system"}
-	for i, x := range r.rank {
-		s.X, s.Y, s.Names = append(s.X, x), append(s.Y, float64(i+1)), append(s.Names, r.systems[i])
+// groups are the names of the series of a figure: what the systems are told.
+var groups = []string{"told the number", "told nothing", "mvclust"}
+
+// group returns the series of a system.
+func (c contestant) group() string {
+	switch {
+	case c.Name == published || c.Name == ours:
+		return groups[2]
+	case c.Told:
+		return groups[0]
+	default:
+		return groups[1]
 	}
-	p.Series = append(p.Series, s)
-	for _, c := range r.cliques() {
-		y := float64(c[0]+c[1])/2 + 1
-		p.Series = append(p.Series, lab.Series{Name: "no significant difference", X: []float64{r.rank[c[0]], r.rank[c[1]]}, Y: []float64{y, y}})
+}
+
+// clouds are the points of systems by their groups.
+func clouds(systems []contestant, at func(i int) (x, y float64)) []lab.Series {
+	var list []lab.Series
+	for _, group := range groups {
+		s := lab.Series{Name: group}
+		for i, c := range systems {
+			if c.group() == group {
+				x, y := at(i)
+				s.X, s.Y, s.Names = append(s.X, x), append(s.Y, y), append(s.Names, c.Name)
+			}
+		}
+		if s.Names != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// figure draws the mean ranks, the best on top, and below them lines over systems that do not
+// differ significantly.
+func (e *Experiment) figure(r *ranking, name, title string) lab.Figure {
+	var systems []contestant
+	for _, of := range r.systems {
+		i := slices.IndexFunc(e.all, func(c contestant) bool { return c.Name == of })
+		systems = append(systems, e.all[i])
+	}
+	p := lab.Panel{X: fmt.Sprintf("mean rank on %s, 1 is best; the critical difference is %.2f", lab.Count(r.sets, "set"), r.difference), Bare: true}
+	p.Series = clouds(systems, func(i int) (x, y float64) { return r.rank[i], float64(len(systems) - i) })
+	for i, c := range r.cliques() {
+		y := -float64(i) / 2
+		p.Series = append(p.Series, lab.Series{Name: "not different", X: []float64{r.rank[c[0]], r.rank[c[1]]}, Y: []float64{y, y}})
 	}
 	return lab.Figure{Name: name, Title: title, Panels: []lab.Panel{p}, Tall: 120 + 22*len(r.rank)}
 }
@@ -170,17 +205,18 @@ func (r *ranking) figure(name, title string) lab.Figure {
 func (e *Experiment) cost(lacking bool, name, title string) lab.Figure {
 	some, systems := e.shared(lacking)
 	f := lab.Figure{Name: name, Title: title, Tall: 420}
-	s := lab.Series{Name: "system"}
-	for _, c := range systems {
-		quality, logarithm := 0.0, 0.0
-		for _, x := range some {
-			quality += e.value(x, c, lab.ARI) / float64(len(some))
-			logarithm += math.Log(max(1e-4, e.value(x, c, lab.Seconds))) / float64(len(some))
-		}
-		s.X, s.Y, s.Names = append(s.X, math.Exp(logarithm)), append(s.Y, quality), append(s.Names, c.Name)
-	}
 	if len(some) > 0 {
-		f.Panels = []lab.Panel{{X: "seconds, the geometric mean of the sets", Y: "mean ARI", LogX: true, Series: []lab.Series{s}}}
+		f.Panels = []lab.Panel{{
+			X: "seconds, the geometric mean of the sets", Y: "mean ARI", LogX: true,
+			Series: clouds(systems, func(i int) (seconds, quality float64) {
+				logarithm := 0.0
+				for _, x := range some {
+					quality += e.value(x, systems[i], lab.ARI) / float64(len(some))
+					logarithm += math.Log(max(1e-4, e.value(x, systems[i], lab.Seconds))) / float64(len(some))
+				}
+				return math.Exp(logarithm), quality
+			}),
+		}}
 	}
 	return f
 }

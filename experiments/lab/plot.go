@@ -36,6 +36,8 @@ type Panel struct {
 	// Top is where the vertical axis ends; 0 stands for the data's end.
 	Top    float64
 	Series []Series
+	// Bare leaves out the vertical axis, whose values mean nothing.
+	Bare bool
 	// Diagonal draws the line of equal values, and has both axes reach to 100.
 	Diagonal bool
 }
@@ -174,6 +176,10 @@ func (p Panel) draw(names []string) (*plot.Plot, error) {
 	}
 	mesh := plotter.NewGrid()
 	mesh.Horizontal.Color, mesh.Vertical.Color = colour(grid), colour(grid)
+	if p.Bare {
+		d.HideY()
+		mesh.Horizontal.Color = nil
+	}
 	d.Add(mesh)
 	if p.Diagonal {
 		d.Add(diagonal{})

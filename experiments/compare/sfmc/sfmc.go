@@ -22,7 +22,7 @@ func System() system.System {
 		Name: "SFMC", Source: "Li, Zhang, Wang and Nie, Multiview clustering: a scalable and parameter-free bipartite graph fusion method, 2022",
 		Told: true, Fills: true, Cluster: Cluster,
 		Default: system.Settings{"anchors": 0.5}, Grid: grid,
-		Note: "anchors are a share of the samples; the number of parts of its graph is counted, where its authors count eigenvalues; their program fails where a graph has too many parts from the start, which are the result here",
+		Note: "anchors are a share of the samples; the number of parts of its graph is counted, where its authors count eigenvalues; their program fails where fused graphs have too many parts from the start: here the weights of the views are then no longer changed, or these parts are the result where they are so at first",
 	}
 }
 
@@ -41,10 +41,14 @@ const (
 func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
 	graphs := bipartite(in)
 	weights := slices.Repeat([]float64{1 / float64(len(graphs))}, len(graphs))
+	var labels []int
 	for round := 0; ; round++ {
 		p := newParts(fuse(graphs, weights), in)
-		labels, err := p.find(ctx, in.Clusters)
-		if err != nil || round == fusions {
+		if _, count := p.components(); count > in.Clusters && round > 0 {
+			return labels, nil
+		}
+		var err error
+		if labels, err = p.find(ctx, in.Clusters); err != nil || round == fusions {
 			return labels, err
 		}
 		weights = weigh(graphs, p.graph)
