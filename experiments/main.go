@@ -129,11 +129,10 @@ unless told otherwise, and leaves docs/ alone.`,
 					return errors.New("--full and --quick exclude each other; give one of them")
 				}
 				o.names = names
-				if beside.Truth != "" && o.name == "compare" {
-					if len(names) == 0 || o.data != nil {
-						return errors.New("--truth: name the files of the views beside it, and no folder by --data")
+				if o.name == "compare" {
+					if err := o.own(beside); err != nil {
+						return err
 					}
-					beside.Views, o.data = names, []string{"."}
 				}
 				o.command = commandLine(args)
 				fast.Quick, fast.Threads = o.quick, o.threads
@@ -159,6 +158,23 @@ unless told otherwise, and leaves docs/ alone.`,
 	}
 	root.AddCommand(newGoldenCommand())
 	return root
+}
+
+// own gives the comparison the files of one's own, where there are such.
+func (o *options) own(x *compare.Experiment) error {
+	if x.Truth != "" {
+		if len(o.names) == 0 || o.data != nil {
+			return errors.New("--truth: name the files of the views beside it, and no folder by --data")
+		}
+		x.Views, o.data = o.names, []string{"."}
+		return nil
+	}
+	for _, name := range o.names {
+		if info, err := os.Stat(name); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is a file; name that of its known classes by --truth", name)
+		}
+	}
+	return nil
 }
 
 // addFlags adds the flags that all experiments have.

@@ -139,17 +139,18 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"sets -o " + filepath.Join(dir, "half.md"):    "mend it",
-		"sets -o " + filepath.Join(dir, "a.npz"):      "does not end in .md",
-		"speed --quick --full":                        "exclude each other",
-		"compare --truth x":                           "name the files of the views",
-		"compare none.npz --truth x":                  "there is no such file",
-		"paper sets":                                  "unknown command",
-		"nothing":                                     `unknown command "nothing"`,
-		"sets --what":                                 "unknown flag: --what",
-		"golden --data " + filepath.Join(dir, "none"): "holds no .npz files",
-		"sets --data " + filepath.Join(dir, "none"):   "cannot be read",
-		"auto --data " + dir + " b":                   `there is no set "b"`,
+		"sets -o " + filepath.Join(dir, "half.md"):                   "mend it",
+		"sets -o " + filepath.Join(dir, "a.npz"):                     "does not end in .md",
+		"speed --quick --full":                                       "exclude each other",
+		"compare --truth x":                                          "name the files of the views",
+		"compare " + filepath.Join(dir, "a.npz"):                     "is a file; name that of its known classes by --truth",
+		"compare none.npz --truth x":                                 "there is no such file",
+		"paper sets":                                                 "unknown command",
+		"nothing":                                                    `unknown command "nothing"`,
+		"sets --what":                                                "unknown flag: --what",
+		"golden --data " + filepath.Join(dir, "none"):                "holds no .npz files",
+		"sets --data " + filepath.Join(dir, "none"):                  "cannot be read",
+		"auto --data " + dir + " b":                                  `there is no set "b"`,
 		"auto --data " + dir + " a -o " + filepath.Join(dir, "x.md"): "nothing could be run: ",
 	} {
 		status, out, stderr := command(t.Context(), strings.Fields(args)...)

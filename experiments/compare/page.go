@@ -126,7 +126,11 @@ func (p *page) Single() []section {
 	var list []section
 	for i := range p.e.subjects {
 		x := &p.e.subjects[i]
-		list = append(list, section{fmt.Sprintf("%s: %s samples, %d classes", lab.Text(x.name), lab.Whole(x.samples), x.classes), p.e.table(x)})
+		title := fmt.Sprintf("%s: %s samples, %d classes", lab.Text(x.name), lab.Whole(x.samples), x.classes)
+		if own, _ := p.e.records(x, p.e.all[len(p.e.all)-1]); own != nil && own[0].Incomplete > 0 {
+			title += fmt.Sprintf(", %s samples lack a view", lab.Whole(own[0].Incomplete))
+		}
+		list = append(list, section{title, p.e.table(x)})
 	}
 	return list
 }
