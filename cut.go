@@ -124,9 +124,27 @@ func (m *Model) given() constraint.Set {
 	if err != nil {
 		return set
 	}
-	set.MustLink = set.MustLink[:max(0, len(set.MustLink)-len(own.MustLink))]
-	set.CannotLink = set.CannotLink[:max(0, len(set.CannotLink)-len(own.CannotLink))]
+	set.MustLink, set.CannotLink = lessPairs(set.MustLink, own.MustLink), lessPairs(set.CannotLink, own.CannotLink)
 	return set
+}
+
+// lessPairs returns pairs without some of them, each of which is taken away once, where it is last.
+func lessPairs(pairs, away [][2]int) [][2]int {
+	sorted := func(p [2]int) [2]int { return [2]int{min(p[0], p[1]), max(p[0], p[1])} }
+	left := map[[2]int]int{}
+	for _, p := range away {
+		left[sorted(p)]++
+	}
+	var out [][2]int
+	for _, p := range slices.Backward(pairs) {
+		if left[sorted(p)] == 0 {
+			out = append(out, p)
+		} else {
+			left[sorted(p)]--
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // granular is a partition of a graph that is being cut.

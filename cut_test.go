@@ -158,6 +158,46 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// What was known beside the examples is so after a cut, also what was added after them.
+func TestCutKeepsConstraints(t *testing.T) {
+	m, classes := cutModel(t, mvclust.Options{Examples: []mvclust.Example{{Sample: 0, Label: "x"}, {Sample: 1, Label: "y"}, {Sample: 2, Label: "y"}}})
+	var same [2]int
+	for i := 3; same[1] == 0; i++ {
+		if j := slices.Index(classes[i+1:], classes[i]); j >= 0 && m.Labels[i] == m.Labels[i+1+j] {
+			same = [2]int{i, i + 1 + j}
+		}
+	}
+	m.Constraints.MustLink = append(m.Constraints.MustLink, same)
+	next := cut(t, m, mvclust.CutOptions{Level: 0})
+	if len(next.Constraints.MustLink) != 2 || !slices.Contains(next.Constraints.MustLink, same) || len(next.Constraints.CannotLink) != len(m.Constraints.CannotLink) {
+		t.Errorf("the constraints are %v, of %v", next.Constraints, m.Constraints)
+	}
+	other := cut(t, m, mvclust.CutOptions{Examples: []mvclust.Example{{Sample: 0, Label: "x"}, {Sample: 1, Label: "x"}}})
+	if want := [][2]int{same, {0, 1}}; !slices.Equal(other.Constraints.MustLink, want) || len(other.Constraints.CannotLink) != 0 {
+		t.Errorf("with other examples the constraints are %v, want %v", other.Constraints, want)
+	}
+}
+
+// The levels beside the clusters are found by their numbers where they are at none.
+func TestBeside(t *testing.T) {
+	levels := []mvclust.Level{{Clusters: 2}, {Clusters: 4}, {Clusters: 8}}
+	for _, c := range []struct{ level, clusters, coarser, finer int }{
+		{0, 2, -1, 1}, {1, 4, 0, 2}, {2, 8, 1, -1}, {1, 5, 0, 2}, // its own place comes first
+		{-1, 1, -1, 0}, {-1, 2, -1, 1}, {-1, 3, 0, 1}, {-1, 4, 0, 2}, {-1, 9, 2, -1}, {7, 3, 0, 1},
+	} {
+		m := &mvclust.Model{Levels: levels, Level: c.level, Labels: make([]int, 20)}
+		for i := range m.Labels {
+			m.Labels[i] = i % c.clusters
+		}
+		if coarser, finer := m.Beside(); coarser != c.coarser || finer != c.finer {
+			t.Errorf("level %d, %d clusters: %d and %d, want %d and %d", c.level, c.clusters, coarser, finer, c.coarser, c.finer)
+		}
+	}
+	if coarser, finer := (&mvclust.Model{Labels: []int{0}, Level: -1}).Beside(); coarser != -1 || finer != -1 {
+		t.Errorf("without levels: %d and %d", coarser, finer)
+	}
+}
+
 // What cannot be is refused.
 func TestCutRefused(t *testing.T) {
 	m, _ := cutModel(t, mvclust.Options{})

@@ -96,6 +96,28 @@ func (l *Level) Within(coarser *Level) (parents []int, share float64) {
 	return parents, float64(within) / float64(len(l.Labels))
 }
 
+// Beside returns the levels next to the clusters, or -1 where there is none: of those with fewer
+// clusters the one with the most, and of those with more the one with the fewest.
+func (m *Model) Beside() (coarser, finer int) {
+	n := len(m.Levels)
+	if m.Level >= 0 && m.Level < n {
+		coarser, finer = m.Level-1, m.Level+1
+	} else { // between two levels, or beyond all
+		now := m.Clusters()
+		for finer < n && m.Levels[finer].Clusters <= now {
+			finer++
+		}
+		coarser = finer - 1
+		for coarser >= 0 && m.Levels[coarser].Clusters >= now {
+			coarser--
+		}
+	}
+	if finer >= n {
+		finer = -1
+	}
+	return coarser, finer
+}
+
 // validateLevels checks Levels and Level.
 func (m *Model) validateLevels() error {
 	if len(m.Levels) > selection.MostLevels {

@@ -50,8 +50,8 @@ type Model struct {
 	Retired int
 	// Constraints holds the constraints, all of which Labels honours.
 	Constraints constraint.Set
-	// Examples holds the examples of the fit or the latest Cut; what follows from them stands
-	// last in Constraints.
+	// Examples holds the examples of the fit or the latest Cut; what follows from them is in
+	// Constraints.
 	Examples []Example
 	// Against holds those of them that the clusters contradicted before they had to meet them. A
 	// file does not have it.

@@ -209,7 +209,15 @@ func (q *Questions) refresh(ctx context.Context) error {
 // returns an error if the answer is about other samples than the model's, a *ConstraintError
 // if it contradicts what is known, or another error where that keeps the clusters apart which
 // it would join.
-func (q *Questions) Answer(ctx context.Context, a Answer) error {
+func (q *Questions) Answer(ctx context.Context, a Answer) error { return q.answer(ctx, a, false) }
+
+// Recall carries out an answer that was given about other clusters of the same samples, such as
+// those of another level. It differs from Answer where something known keeps the clusters apart
+// that the answer would join: then the two samples alone come together, with what must be with
+// them, in the cluster of one of them or else in one of their own.
+func (q *Questions) Recall(ctx context.Context, a Answer) error { return q.answer(ctx, a, true) }
+
+func (q *Questions) answer(ctx context.Context, a Answer, recalled bool) error {
 	if err := errors.Join(q.base.check(a.A), q.base.check(a.B)); err != nil {
 		return err
 	}
@@ -238,7 +246,11 @@ func (q *Questions) Answer(ctx context.Context, a Answer) error {
 	case a.Verdict == Skip:
 		q.skipped[sorted(a.A, a.B)] = true
 	}
-	if pair, broken := known.Violation(q.labels); err == nil && broken {
+	pair, broken := known.Violation(q.labels)
+	if err == nil && broken && recalled {
+		pair, broken = q.settle(&s)
+	}
+	if err == nil && broken {
 		err = fmt.Errorf("samples %s and %s are known to be different, and would be in one cluster; undo that answer first", q.base.m.ID(pair[0]), q.base.m.ID(pair[1]))
 	}
 	if err != nil {
@@ -248,6 +260,20 @@ func (q *Questions) Answer(ctx context.Context, a Answer) error {
 	}
 	q.done, q.fresh = append(q.done, s), false
 	return nil
+}
+
+// settle does again what a step has done, but moves only what must be with its first sample.
+func (q *Questions) settle(s *step) (pair [2]int, broken bool) {
+	q.restore(s)
+	for _, to := range []int{q.labels[s.B], q.labels[s.A], q.next} {
+		*s = step{Answer: s.Answer, next: q.next}
+		q.move(s, q.component(s.A), to)
+		if pair, broken = q.known.Violation(q.labels); !broken {
+			break
+		}
+		q.restore(s)
+	}
+	return pair, broken
 }
 
 // Undo takes back the last answer, which it returns. It reports false where there is none.

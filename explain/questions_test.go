@@ -112,6 +112,106 @@ func TestQuestionsHonourAnswers(t *testing.T) {
 	}
 }
 
+// Answers about the clusters of one level hold at all others, and can be taken back there.
+func TestQuestionsRecall(t *testing.T) {
+	m, _ := fitted(t, mvclust.Options{}, 1.3)
+	if len(m.Levels) < 2 {
+		t.Fatalf("there are %d levels", len(m.Levels))
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for from := range m.Levels {
+		one, err := m.Cut(t.Context(), mvclust.CutOptions{Level: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := asking(t, one, 0)
+		for range 30 {
+			question, ok := next(t, q)
+			if !ok {
+				break
+			}
+			if err := q.Answer(t.Context(), Answer{question.A.Sample, question.B.Sample, AboutClusters, []Verdict{Same, Different, Skip}[random.IntN(3)]}); err != nil {
+				t.Log(err) // what is kept apart is not joined
+				if err := q.Answer(t.Context(), Answer{question.A.Sample, question.B.Sample, AboutMerge, Skip}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for to := range m.Levels {
+			other, err := m.Cut(t.Context(), mvclust.CutOptions{Level: to})
+			if err != nil {
+				t.Fatal(err)
+			}
+			there := asking(t, other, 0)
+			for _, a := range q.Answers() {
+				if err := there.Recall(t.Context(), a); err != nil {
+					t.Fatalf("level %d to %d: %+v: %v", from, to, a, err)
+				}
+				set := there.Constraints()
+				known, err := set.Resolve(m.Samples())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pair, broken := known.Violation(there.Labels()); broken {
+					t.Fatalf("level %d to %d: after %+v, %v are not as answered", from, to, a, pair)
+				}
+			}
+			if from == to && !slices.Equal(there.Labels(), q.Labels()) {
+				t.Errorf("level %d: the same answers make other clusters", from)
+			}
+			for range q.Answers() {
+				there.Undo()
+			}
+			if !slices.Equal(there.Labels(), other.Labels) {
+				t.Errorf("level %d to %d: something is left when all is taken back", from, to)
+			}
+		}
+	}
+}
+
+// A join that something known forbids is refused as an answer; recalled, it is of two samples.
+func TestQuestionsRecallApart(t *testing.T) {
+	m, _ := fitted(t, mvclust.Options{}, 1.3)
+	var in [2][]int // samples of clusters 0 and 1
+	for i, l := range m.Labels {
+		if l < 2 {
+			in[l] = append(in[l], i)
+		}
+	}
+	q := asking(t, m, 0)
+	for _, a := range []Answer{{in[0][0], in[1][0], AboutMerge, Different}, {in[0][1], in[1][1], AboutMerge, Different}} {
+		if err := q.Answer(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := q.Labels()
+	for _, join := range []Answer{{in[0][2], in[1][2], AboutClusters, Same}, {in[0][0], in[1][1], AboutClusters, Same}} {
+		if err := q.Answer(t.Context(), join); err == nil || !slices.Equal(q.Labels(), before) {
+			t.Fatalf("%+v: clusters that are kept apart are joined, %v", join, err)
+		}
+		if err := q.Recall(t.Context(), join); err != nil {
+			t.Fatal(err)
+		}
+		after := q.Labels()
+		if after[join.A] != after[join.B] || after[in[0][0]] == after[in[1][0]] || after[in[0][1]] == after[in[1][1]] {
+			t.Errorf("%+v: the clusters are not as answered", join)
+		}
+		moved := 0
+		for i := range after {
+			if after[i] != before[i] {
+				moved++
+			}
+		}
+		if moved == 0 || moved > 2 {
+			t.Errorf("%+v moves %d samples", join, moved)
+		}
+		q.Undo()
+		if !slices.Equal(q.Labels(), before) {
+			t.Errorf("%+v: undo leaves something", join)
+		}
+	}
+}
+
 // An answer about clusters joins or cuts them whole; one about a sample moves it alone.
 func TestQuestionsSettle(t *testing.T) {
 	m, _ := fitted(t, mvclust.Options{}, 1.3)

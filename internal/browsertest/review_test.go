@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/mvclust/mvclust"
@@ -48,7 +49,7 @@ func reviewed(t testing.TB) (address, dir string) {
 		Apply: func(_ context.Context, r *review.Revision, told func(string, float64)) (*mvclust.Model, error) {
 			told("working", 0.5)
 			next := *r.Model
-			next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, -1
+			next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, r.Level
 			return &next, nil
 		},
 	})
@@ -105,6 +106,95 @@ func TestReview(t *testing.T) {
 			p.wait("the answers are applied", `/^Done: /.test(document.getElementById("changes").textContent) && document.getElementById("undo").disabled`)
 			p.quiet()
 		})
+	}
+}
+
+// The page steps through the levels by key, by button and by touch; the questions and the clusters
+// follow, answers stay, and what is applied is the level.
+func TestReviewLevels(t *testing.T) {
+	for _, l := range []look{desk, {width: 390, height: 844, dark: true, touch: true}} {
+		t.Run(fmt.Sprint(l.width), func(t *testing.T) {
+			address, dir := reviewed(t)
+			p := visit(t, address, "#pair figure", l)
+			const clusters = `Number(document.getElementById("lead").textContent.replace(",", "").split(" ")[0])`
+			const now = `[...document.querySelectorAll("#steps button")].findIndex(b => b.getAttribute("aria-pressed") === "true")`
+			const active = `document.activeElement.id || document.activeElement.dataset.level || document.activeElement.tagName`
+			counts := eval[[]float64](p, `[...document.querySelectorAll("#steps b")].map(b => Number(b.textContent))`)
+			own := int(eval[float64](p, now))
+			if len(counts) < 2 || own < 0 {
+				t.Fatalf("the levels are %v, now %d", counts, own)
+			}
+			at := func(what string, level int) {
+				t.Helper()
+				p.wait(what, fmt.Sprintf("%s === %d && %s === %v && document.querySelectorAll('.group').length === Math.min(100, %v)", now, level, clusters, counts[level], counts[level]))
+			}
+			press := func(selector string) {
+				t.Helper()
+				if !l.touch {
+					p.do(chromedp.Click(chromedp.CSS(selector)))
+					return
+				}
+				box := eval[[]float64](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2, b.width, b.height]; })()`, selector))
+				if box[2] < 40 || box[3] < 40 {
+					t.Errorf("%s has %v by %v pixels, too few for a finger", selector, box[2], box[3])
+				}
+				touch(p, box[0], box[1])
+			}
+			for level := own - 1; level >= 0; level-- {
+				p.do(chromedp.KeyEvent("c"))
+				at("c leads to fewer clusters", level)
+			}
+			if !eval[bool](p, `document.getElementById("coarser").disabled && !document.getElementById("finer").disabled`) {
+				t.Error("the coarsest level has a coarser one")
+			}
+			p.do(chromedp.KeyEvent("c")) // leads nowhere
+			p.do(chromedp.KeyEvent("f"))
+			at("f leads to more", 1)
+			press("#coarser")
+			at("a button leads to fewer", 0)
+			press(fmt.Sprintf(`#steps [data-level="%d"]`, len(counts)-1))
+			at("a level is chosen", len(counts)-1)
+			if got := eval[string](p, active); !l.touch && got != fmt.Sprint(len(counts)-1) {
+				t.Errorf("then %s has the focus", got)
+			}
+			p.do(chromedp.KeyEvent("u"))
+			at("undo leads back", 0)
+			eval[bool](p, "document.getElementById('finer').focus() || true")
+			for level := 1; level < len(counts); level++ {
+				p.do(chromedp.KeyEvent("\r"))
+				at("Enter leads to more", level)
+			}
+			if got := eval[string](p, active); got != fmt.Sprint(len(counts)-1) {
+				t.Errorf("at the finest level %s has the focus", got)
+			}
+			before := eval[string](p, asked)
+			p.do(chromedp.KeyEvent("d"))
+			p.wait("an answer", fmt.Sprintf("%s !== %q", asked, before))
+			p.do(chromedp.KeyEvent("c"))
+			p.wait("the answer stays", fmt.Sprintf(`%s === %d && document.getElementById("pending").textContent.startsWith("1 answer and ")`, now, len(counts)-2))
+			if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				t.Errorf("the page is %v pixels wider than its window", over)
+			}
+			text, err := os.ReadFile(filepath.Join(dir, review.AnswersFile))
+			if err != nil || !strings.HasSuffix(string(text), fmt.Sprintf(",different,%s\n,,level,%d\n", "merge", len(counts)-2)) {
+				t.Errorf("the file ends with %q, %v", text[max(0, len(text)-60):], err)
+			}
+			p.do(chromedp.KeyEvent("a"))
+			p.wait("it is applied", `/^Done: .*by 1 answer and \d+ steps between levels/.test(document.getElementById("changes").textContent) && document.getElementById("undo").disabled`)
+			p.quiet()
+		})
+	}
+}
+
+// touch taps with a finger.
+func touch(p *tab, x, y float64) {
+	p.t.Helper()
+	for _, e := range []input.DispatchTouchEventParams{
+		{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}}}, {Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}},
+	} {
+		if _, err := chromedp.Call(p.ctx, input.DispatchTouchEvent, e); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 

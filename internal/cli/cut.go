@@ -222,27 +222,16 @@ func (o *cutOptions) wanted(m *mvclust.Model, path string) (int, error) {
 		}
 		return o.level, nil
 	}
-	now := m.Clusters()
-	above, below := m.Level-1, m.Level+1
-	if m.Level < 0 { // between two levels, or beyond all
-		below = slices.IndexFunc(m.Levels, func(l mvclust.Level) bool { return l.Clusters > now })
-		if below < 0 {
-			below = last + 1
-		}
-		above = below - 1
-		for above >= 0 && m.Levels[above].Clusters >= now {
-			above--
-		}
-	}
+	coarser, finer := m.Beside()
 	switch {
-	case o.coarser && above < 0:
-		return 0, fmt.Errorf("--coarser: no level has fewer clusters than the %d that there are; give --clusters", now)
+	case o.coarser && coarser < 0:
+		return 0, fmt.Errorf("--coarser: no level has fewer clusters than the %d that there are; give --clusters", m.Clusters())
 	case o.coarser:
-		return above, nil
-	case below > last:
-		return 0, fmt.Errorf("--finer: no level has more clusters than the %d that there are; give --clusters", now)
+		return coarser, nil
+	case finer < 0:
+		return 0, fmt.Errorf("--finer: no level has more clusters than the %d that there are; give --clusters", m.Clusters())
 	}
-	return below, nil
+	return finer, nil
 }
 
 // readRun reads run.json.

@@ -58,13 +58,14 @@ func newReviewCommand() *cobra.Command {
 		Long: `review prints the address of a page that your own machine serves until Ctrl-C. On it,
 you are asked about pairs of samples: do they belong together? The most valuable
 questions come first, as "mvclust suggest" orders them, and the clusters follow your
-answers at once. You can also join, split and name whole clusters.
+answers at once. You can also join, split and name whole clusters, and step through the
+levels that "mvclust levels" lists; answers hold at all of them.
 
 OUT is a folder that "mvclust fit" has written. Into it go
 
   review.csv     your answers, one a line, before the next question is asked: two ids,
-                 same, different or skip, and what the question was about. A review
-                 that is started again goes on from there.
+                 same, different or skip, and what the question was about; or a step to
+                 another level. A review that is started again goes on from there.
   names.csv      id,name: names of clusters, by a typical sample of each.
 
 "Apply" on the page writes labels.csv, model.mvclust, run.json and report.html anew,

@@ -46,7 +46,7 @@ func (w *rewriter) apply(ctx context.Context, r *review.Revision, told func(doin
 		return nil, err
 	}
 	next := *r.Model
-	next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, -1
+	next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, r.Level
 	if next.Confidence, err = partition.Confidence(next.Graph, next.Labels); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,9 @@ func (w *rewriter) apply(ctx context.Context, r *review.Revision, told func(doin
 	}
 	const left = "the clusters are as a review has left them: "
 	c.run.Notes = slices.DeleteFunc(c.run.Notes, func(s string) bool { return strings.HasPrefix(s, left) })
-	c.run.Notes = append(c.run.Notes, left+words.Count(answers, "answer")+" were applied")
+	if answers > 0 {
+		c.run.Notes = append(c.run.Notes, left+words.Count(answers, "answer")+" were applied")
+	}
 	told("drawing the map", 0.2)
 	run, page, err := c.report(j, &next)
 	if err != nil {

@@ -17,7 +17,10 @@
   async function act(name, body) {
     if (busy) return;
     busy = true;
-    try { show(await ask(name, body)); } catch (e) { problem(e instanceof TypeError ? "mvclust does not answer; is it still running?" : e.message); }
+    try { show(await ask(name, body)); } catch (e) {
+      if (state) levels(state.levels);
+      problem(e instanceof TypeError ? "mvclust does not answer; is it still running?" : e.message);
+    }
     busy = false;
   }
 
@@ -96,11 +99,56 @@
     return item;
   }
 
+  // The levels, with the clusters as they are where applied answers have left them between two.
+  function levels(l) {
+    $("levels").hidden = l.clusters.length < 2 && l.coarser < 0 && l.finer < 0;
+    const focus = document.activeElement && document.activeElement.closest("#levels");
+    const unit = (n, ...more) => [make("b", "", n.toLocaleString("en")), make("span", "unit", ` cluster${n === 1 ? "" : "s"}`), ...more];
+    const result = () => make("small", "", " the result");
+    const steps = l.clusters.map((n, k) => {
+      const b = make("button", "", ...unit(n, ...(k === l.result ? [result()] : [])));
+      b.type = "button";
+      b.dataset.level = k;
+      b.setAttribute("aria-pressed", String(k === l.now));
+      b.onclick = () => step(k);
+      return b;
+    });
+    if (l.now < 0) {
+      const here = make("span", "here", ...unit(state.clusters, result()));
+      steps.splice(l.finer < 0 ? steps.length : l.finer, 0, here);
+    }
+    const old = focus && document.activeElement;
+    $("steps").replaceChildren(...steps);
+    for (const [id, to] of [["coarser", l.coarser], ["finer", l.finer]]) {
+      $(id).disabled = to < 0;
+      $(id).onclick = () => step(to);
+    }
+    // What had the focus keeps it; what is gone or has nowhere to go leaves it to the level.
+    if (old && (old.disabled || !old.isConnected)) (steps[l.now] || $("steps").querySelector("button")).focus();
+    const own = l.clusters[l.now], words = [];
+    if (l.now < 0) words.push("Applied answers have left the clusters between two levels.");
+    else if (own !== state.clusters) words.push(`With your answers there are ${count(state.clusters, "cluster")} at this level.`);
+    if (state.steps && l.now !== l.result) words.push(`The result stays ${l.result < 0 ? "as it is" : `at the level of ${count(l.clusters[l.result], "cluster")}`} until you apply.`);
+    say(words.join(" "));
+  }
+
+  // Says something about the level, once.
+  function say(words) {
+    if ($("level-words").textContent !== words) $("level-words").textContent = words;
+  }
+
+  // Goes to a level. Many samples take a moment.
+  function step(to) {
+    if (busy || to < 0 || to === state.levels.now) return;
+    say(`Going to ${count(state.levels.clusters[to], "cluster")} …`);
+    act("level", { level: to });
+  }
+
   function applying(p) {
     $("working").hidden = !p.running;
     $("doing").textContent = p.doing;
     $("bar").value = p.share;
-    $("apply").disabled = p.running || !state.answers;
+    $("apply").disabled = p.running || !pending();
     if (p.problem) problem(p.problem);
     if (p.running && !watching) watching = setInterval(watch, 250);
   }
@@ -120,6 +168,9 @@
     }
   }
 
+  // How much there is that the result does not have.
+  const pending = () => state ? state.answers + state.steps : 0;
+
   function show(next) {
     const before = document.activeElement && document.activeElement.closest ? document.activeElement : null;
     const at = before && before.closest(".group") ? [before.closest(".group").dataset.cluster, before.tagName] : null;
@@ -127,14 +178,15 @@
     problem(state.problem);
     $("lead").textContent = `${count(state.clusters, "cluster")} in ${count(state.samples, "sample")}`;
     $("left").textContent = `${count(state.left.clusters, "question")} left about clusters, ${state.left.samples.toLocaleString("en")} about single samples`;
+    levels(state.levels);
     question(state.question);
-    $("undo").disabled = !state.answers;
-    $("if-undo").textContent = state.answers ? `${count(state.answers, "answer")} to take back` : "nothing to take back";
-    $("pending").textContent = state.answers
-      ? `${count(state.answers, "answer")} so far. Applying writes the labels, the report and the model anew, as the page shows the clusters now.`
+    $("undo").disabled = !pending();
+    $("if-undo").textContent = state.levels.undo ? "back to the level before" : state.answers ? `${count(state.answers, "answer")} to take back` : "nothing to take back";
+    $("pending").textContent = pending()
+      ? `${said(state.answers, state.steps)} so far. Applying writes the labels, the report and the model anew, as the page shows the clusters now.`
       : state.applied ? "All answers are applied." : "There is no answer yet.";
     const c = state.changes;
-    $("changes").textContent = c ? `Done: ${count(c.before, "cluster")} before, ${c.after.toLocaleString("en")} now; ${count(c.moved, "sample")} moved, by ${count(c.answers, "answer")}.` : "";
+    $("changes").textContent = c ? `Done: ${count(c.before, "cluster")} before, ${c.after.toLocaleString("en")} now; ${count(c.moved, "sample")} moved, by ${said(c.answers, c.levels)}.` : "";
     $("groups").replaceChildren(...state.groups.map(group));
     const rest = state.clusters - state.groups.length;
     $("rest").textContent = rest > 0 ? `${count(rest, "smaller cluster")} are not listed.` : "";
@@ -145,6 +197,8 @@
     }
   }
 
+  const said = (answers, steps) => [answers || !steps ? count(answers, "answer") : "", steps ? count(steps, "step") + " between levels" : ""].filter(Boolean).join(" and ");
+
   const answer = verdict => {
     const q = state && state.question;
     if (q) act("answer", { a: q.a.sample, b: q.b.sample, answer: verdict });
@@ -152,9 +206,9 @@
   $("same").onclick = () => answer("same");
   $("different").onclick = () => answer("different");
   $("skip").onclick = () => answer("skip");
-  $("undo").onclick = () => { if (state && state.answers) act("undo", {}); };
-  $("apply").onclick = () => { if (state && state.answers) act("apply", {}); };
-  const keys = { s: "same", d: "different", k: "skip", u: "undo", a: "apply" };
+  $("undo").onclick = () => { if (pending()) act("undo", {}); };
+  $("apply").onclick = () => { if (pending()) act("apply", {}); };
+  const keys = { s: "same", d: "different", k: "skip", u: "undo", a: "apply", c: "coarser", f: "finer" };
   addEventListener("keydown", e => {
     const button = keys[e.key.toLowerCase()];
     if (!button || e.ctrlKey || e.metaKey || e.altKey || e.repeat || e.target.closest("input, select, textarea")) return;

@@ -12,16 +12,37 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/mvclust/mvclust/explain"
 )
 
 const (
-	// AnswersFile holds the answers: two ids, the verdict, and what it is about, per line.
+	// AnswersFile holds the answers: two ids, the verdict, and what it is about, per line. A line
+	// without ids goes to another level: the word level, and its number.
 	AnswersFile = "review.csv"
 	// NamesFile holds the names of clusters: the id of a member and the name, per line.
 	NamesFile = "names.csv"
 )
+
+// entry is a line of the file: an answer, or a step to another level.
+type entry struct {
+	explain.Answer
+	level int // or -1
+}
+
+// goTo stands in the place of a verdict where a line goes to another level.
+const goTo = "level"
+
+// answersIn counts the answers among entries.
+func answersIn(entries []entry) (n int) {
+	for _, e := range entries {
+		if e.level < 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // journal keeps the answers on disk. A line is there for good before append returns.
 type journal struct {
@@ -31,7 +52,7 @@ type journal struct {
 
 // openJournal opens the file of the answers, which is made where it is missing, and returns
 // what is in it. The rest of a line that was cut off is dropped.
-func openJournal(path string, sample func(id string) (int, bool)) (*journal, []explain.Answer, error) {
+func openJournal(path string, sample func(id string) (int, bool)) (*journal, []entry, error) {
 	if err := ordinary(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
@@ -40,7 +61,7 @@ func openJournal(path string, sample func(id string) (int, bool)) (*journal, []e
 		return nil, nil, fmt.Errorf("the answers cannot be kept in %s: %w", path, cause(err))
 	}
 	j := &journal{file: file}
-	answers, err := j.read(path, sample)
+	entries, err := j.read(path, sample)
 	if err == nil {
 		err = file.Truncate(j.end())
 	}
@@ -49,7 +70,7 @@ func openJournal(path string, sample func(id string) (int, bool)) (*journal, []e
 		return nil, nil, err
 	}
 	syncFolder(filepath.Dir(path))
-	return j, answers, nil
+	return j, entries, nil
 }
 
 // ordinary reports a path that leads elsewhere, that blocks who opens it, or that has more bytes
@@ -70,7 +91,7 @@ func ordinary(path string) error {
 // mostAnswers bounds the bytes of the answers.
 const mostAnswers = 1 << 28
 
-func (j *journal) read(path string, sample func(id string) (int, bool)) ([]explain.Answer, error) {
+func (j *journal) read(path string, sample func(id string) (int, bool)) ([]entry, error) {
 	text, err := io.ReadAll(io.LimitReader(j.file, mostAnswers+1))
 	switch {
 	case err != nil:
@@ -82,17 +103,25 @@ func (j *journal) read(path string, sample func(id string) (int, bool)) ([]expla
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; correct it, or move it away", path, err)
 	}
-	answers := make([]explain.Answer, len(lines))
+	entries := make([]entry, len(lines))
 	for k, l := range lines {
+		if l[2] == goTo {
+			level, err := strconv.Atoi(l[3])
+			if err != nil || level < 0 || l[0] != "" || l[1] != "" {
+				return nil, fmt.Errorf("%s, answer %d: %.40q is no level; remove the line", path, k+1, l[3])
+			}
+			entries[k].level = level
+			continue
+		}
 		a, knowsA := sample(l[0])
 		b, knowsB := sample(l[1])
 		if !knowsA || !knowsB {
 			return nil, fmt.Errorf("%s, answer %d: no sample has the id %.40q; correct it, or move the file away if it is about other samples", path, k+1, cmp.Or(map[bool]string{false: l[0]}[knowsA], l[1]))
 		}
-		answers[k] = explain.Answer{A: a, B: b, About: explain.Topic(l[3]), Verdict: explain.Verdict(l[2])}
+		entries[k] = entry{explain.Answer{A: a, B: b, About: explain.Topic(l[3]), Verdict: explain.Verdict(l[2])}, -1}
 	}
 	j.ends = ends
-	return answers, nil
+	return entries, nil
 }
 
 // parse returns the whole lines of a file of answers, of four cells each, and where each ends. A
@@ -132,13 +161,22 @@ func (j *journal) end() int64 {
 	return j.ends[len(j.ends)-1]
 }
 
-// append adds an answer.
-func (j *journal) append(a, b string, answer explain.Answer) error {
+// line returns an entry as it is in the file. id names samples.
+func (e *entry) line(id func(int) string) []byte {
+	cells := []string{"", "", goTo, strconv.Itoa(e.level)}
+	if e.level < 0 {
+		cells = []string{id(e.A), id(e.B), string(e.Verdict), string(e.About)}
+	}
 	var line bytes.Buffer
 	w := csv.NewWriter(&line)
-	_ = w.Write([]string{a, b, string(answer.Verdict), string(answer.About)}) // to memory
+	_ = w.Write(cells) // to memory
 	w.Flush()
-	_, err := j.file.WriteAt(line.Bytes(), j.end())
+	return line.Bytes()
+}
+
+// append adds a line.
+func (j *journal) append(line []byte) error {
+	_, err := j.file.WriteAt(line, j.end())
 	if err == nil {
 		err = j.file.Sync()
 	}
@@ -146,7 +184,26 @@ func (j *journal) append(a, b string, answer explain.Answer) error {
 		_ = j.file.Truncate(j.end())
 		return fmt.Errorf("the answer cannot be kept: %w", cause(err))
 	}
-	j.ends = append(j.ends, j.end()+int64(line.Len()))
+	j.ends = append(j.ends, j.end()+int64(len(line)))
+	return nil
+}
+
+// rewrite replaces all lines. If it fails, the old ones are there.
+func (j *journal) rewrite(lines [][]byte) error {
+	path := j.file.Name()
+	_ = j.file.Close() // every line is on disk; an open file cannot be replaced everywhere
+	failed := replace(path, bytes.Join(lines, nil))
+	file, err := os.OpenFile(path, os.O_RDWR, 0o666)
+	if err == nil {
+		j.file = file
+	}
+	if err := cmp.Or(failed, err); err != nil {
+		return fmt.Errorf("%s cannot be replaced: %w", path, cause(err))
+	}
+	j.ends = j.ends[:0]
+	for _, line := range lines {
+		j.ends = append(j.ends, j.end()+int64(len(line)))
+	}
 	return nil
 }
 

@@ -45,6 +45,7 @@ type Options struct {
 type Revision struct {
 	Model       *mvclust.Model
 	Labels      []int // numbered by falling size
+	Level       int   // of the model's levels, the one of Labels; -1 where it is none
 	Constraints mvclust.Constraints
 	Answers     int      // how many are new
 	Names       []string // of clusters, by label, empty for none; nil where none has a name
@@ -55,11 +56,13 @@ type Session struct {
 	Options
 	mu        sync.Mutex
 	ctx       context.Context
-	model     *mvclust.Model
-	questions *explain.Questions
+	model     *mvclust.Model     // as it is on disk
+	base      *mvclust.Model     // the same at the level that is looked at
+	questions *explain.Questions // about base
 	journal   *journal
+	entries   []entry        // of the journal
 	names     map[int]string // by a member of the cluster
-	applied   int            // answers that the model has
+	applied   int            // entries that the model has
 	current   *explain.Explainer
 	groups    []explain.Cluster // of current, by place
 	numbers   []int             // place -> cluster
@@ -86,6 +89,7 @@ type Changes struct {
 	After   int `json:"after"`
 	Moved   int `json:"moved"` // samples that are with others than before
 	Answers int `json:"answers"`
+	Levels  int `json:"levels"` // steps to other levels
 }
 
 // Open begins a session about a model, or continues one: answers that are in the folder hold. It
@@ -93,13 +97,13 @@ type Changes struct {
 func Open(ctx context.Context, m *mvclust.Model, opt Options) (*Session, error) {
 	s := &Session{Options: opt, ctx: ctx}
 	path := filepath.Join(opt.Folder, AnswersFile)
-	j, answers, err := openJournal(path, m.Index)
+	j, entries, err := openJournal(path, m.Index)
 	if err != nil {
 		return nil, err
 	}
 	s.journal = j
 	if s.names, err = readNames(filepath.Join(opt.Folder, NamesFile), m.Index); err == nil {
-		err = s.begin(m, answers)
+		err = s.begin(m, entries, len(entries)-fresh(m, entries))
 	}
 	if err != nil {
 		s.Close()
@@ -120,35 +124,81 @@ func (s *Session) Close() {
 // Samples returns the number of samples.
 func (s *Session) Samples() int { return s.model.Samples() }
 
-// begin takes over a model and answers.
-func (s *Session) begin(m *mvclust.Model, answers []explain.Answer) error {
-	x, err := explain.New(s.ctx, m, 0)
+// begin takes over a model and entries, some of which it has.
+func (s *Session) begin(m *mvclust.Model, entries []entry, applied int) error {
+	base, q, err := s.recall(s.ctx, m, entries, applied)
 	if err != nil {
 		return err
 	}
-	q := x.Questions()
-	for k, a := range answers {
-		if err := q.Answer(s.ctx, a); err != nil {
-			return fmt.Errorf("%s, answer %d: %w", filepath.Join(s.Folder, AnswersFile), k+1, s.explain(m, err))
-		}
-	}
-	s.model, s.questions, s.current = m, q, nil
-	s.applied = len(answers) - s.fresh(m, answers)
+	s.model, s.base, s.questions, s.current = m, base, q, nil
+	s.entries, s.applied = entries, applied
 	return nil
 }
 
-// fresh returns how many of the last answers the model does not have.
-func (s *Session) fresh(m *mvclust.Model, answers []explain.Answer) int {
+// recall returns the model at the level that entries lead to, and the questions about it with all
+// answers.
+func (s *Session) recall(ctx context.Context, m *mvclust.Model, entries []entry, applied int) (*mvclust.Model, *explain.Questions, error) {
+	base := m
+	for k, e := range slices.Backward(entries[applied:]) {
+		if e.level < 0 {
+			continue
+		}
+		if e.level >= len(m.Levels) {
+			return nil, nil, fmt.Errorf("%s, answer %d: there is no level %d; the model has %s, counted from 0; remove the line", filepath.Join(s.Folder, AnswersFile), applied+k+1, e.level, words.Count(len(m.Levels), "level"))
+		}
+		var err error
+		if base, err = at(ctx, m, e.level, entries); err != nil {
+			return nil, nil, err
+		}
+		break
+	}
+	x, err := explain.New(ctx, base, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := x.Questions()
+	for k, e := range entries {
+		if e.level >= 0 {
+			continue
+		}
+		if err := q.Recall(ctx, e.Answer); err != nil {
+			return nil, nil, fmt.Errorf("%s, answer %d: %w", filepath.Join(s.Folder, AnswersFile), k+1, s.explain(m, err))
+		}
+	}
+	return base, q, nil
+}
+
+// at returns a model at a level, without the answers that it has: they are given again there, and
+// then join and cut whole clusters.
+func at(ctx context.Context, m *mvclust.Model, level int, entries []entry) (*mvclust.Model, error) {
+	answered := map[[2]int]bool{}
+	for _, e := range entries {
+		answered[[2]int{min(e.A, e.B), max(e.A, e.B)}] = e.level < 0
+	}
+	given := func(p [2]int) bool { return answered[[2]int{min(p[0], p[1]), max(p[0], p[1])}] }
+	bare := *m
+	bare.Constraints.MustLink = slices.DeleteFunc(slices.Clone(m.Constraints.MustLink), given)
+	bare.Constraints.CannotLink = slices.DeleteFunc(slices.Clone(m.Constraints.CannotLink), given)
+	base, err := bare.Cut(ctx, mvclust.CutOptions{Level: level})
+	if err != nil {
+		return nil, err
+	}
+	base.Level = level // also where constraints have changed it
+	return base, nil
+}
+
+// fresh returns how many of the last entries the model does not have.
+func fresh(m *mvclust.Model, entries []entry) int {
 	has := map[[2]int]bool{}
 	for _, p := range slices.Concat(m.Constraints.MustLink, m.Constraints.CannotLink) {
 		has[[2]int{min(p[0], p[1]), max(p[0], p[1])}] = true
 	}
-	for k, a := range slices.Backward(answers) {
-		if a.Verdict != explain.Skip && has[[2]int{min(a.A, a.B), max(a.A, a.B)}] {
-			return len(answers) - 1 - k
+	for k, e := range slices.Backward(entries) {
+		if e.level < 0 && e.Verdict != explain.Skip && has[[2]int{min(e.A, e.B), max(e.A, e.B)}] {
+			return len(entries) - 1 - k
 		}
 	}
-	return len(answers)
+	return len(entries)
 }
 
 // explain names samples in an error about constraints.
@@ -176,10 +226,39 @@ func (s *Session) tell(ctx context.Context, a explain.Answer) error {
 	if err := s.questions.Answer(ctx, a); err != nil {
 		return s.explain(s.model, err)
 	}
-	if err := s.journal.append(s.model.ID(a.A), s.model.ID(a.B), a); err != nil {
+	e := entry{a, -1}
+	if err := s.journal.append(e.line(s.model.ID)); err != nil {
 		s.questions.Undo()
 		return err
 	}
+	s.entries = append(s.entries, e)
+	s.current, s.changes = nil, nil
+	return nil
+}
+
+// SetLevel goes to a level of the model, with all answers.
+func (s *Session) SetLevel(ctx context.Context, level int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if level < 0 || level >= len(s.model.Levels) {
+		return errMalformed
+	}
+	if s.Progress().Running {
+		return errBusy
+	}
+	if level == s.base.Level {
+		return nil
+	}
+	e := entry{level: level}
+	entries := append(slices.Clone(s.entries), e)
+	base, q, err := s.recall(ctx, s.model, entries, s.applied)
+	if err != nil {
+		return err
+	}
+	if err := s.journal.append(e.line(s.model.ID)); err != nil {
+		return err
+	}
+	s.base, s.questions, s.entries = base, q, entries
 	s.current, s.changes = nil, nil
 	return nil
 }
@@ -201,21 +280,31 @@ func (s *Session) Answer(ctx context.Context, a, b int, verdict string) error {
 	return s.tell(ctx, explain.Answer{A: a, B: b, About: open[0].About, Verdict: explain.Verdict(verdict)})
 }
 
-// Undo takes the last answer back that was not applied.
-func (s *Session) Undo() error {
+// Undo takes the last answer back that was not applied, or the last step to another level.
+func (s *Session) Undo(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Progress().Running {
 		return errBusy
 	}
-	if len(s.questions.Answers()) <= s.applied {
+	last := len(s.entries) - 1
+	if last < s.applied {
 		return errNothing
+	}
+	base, q := s.base, s.questions
+	if s.entries[last].level >= 0 {
+		var err error
+		if base, q, err = s.recall(ctx, s.model, s.entries[:last], s.applied); err != nil {
+			return err
+		}
 	}
 	if err := s.journal.undo(); err != nil {
 		return err
 	}
-	s.questions.Undo()
-	s.current = nil
+	if s.entries[last].level < 0 {
+		q.Undo()
+	}
+	s.base, s.questions, s.entries, s.current = base, q, s.entries[:last:last], nil
 	return nil
 }
 
@@ -367,16 +456,18 @@ func (s *Session) Start() error {
 	if s.Progress().Running {
 		return errBusy
 	}
-	answers := s.questions.Answers()
-	r := &Revision{Model: s.model, Labels: numbered(s.questions.Labels()), Constraints: s.questions.Constraints(), Answers: len(answers) - s.applied}
-	r.Names = s.namesOf(r.Labels)
-	if r.Answers == 0 {
+	if len(s.entries) == s.applied {
 		return errors.New("there is no new answer to apply")
 	}
+	r := &Revision{Model: s.base, Labels: numbered(s.questions.Labels()), Level: -1, Constraints: s.questions.Constraints(), Answers: answersIn(s.entries[s.applied:])}
+	if l := s.base.Level; l >= 0 && l < len(s.base.Levels) && slices.Equal(r.Labels, s.base.Levels[l].Labels) {
+		r.Level = l
+	}
+	r.Names = s.namesOf(r.Labels)
 	s.tellProgress(Progress{Running: true, Doing: "applying the answers"})
 	s.working.Go(func() {
 		p := Progress{}
-		if err := s.apply(r, answers); err != nil {
+		if err := s.apply(r); err != nil {
 			p.Problem = err.Error()
 		}
 		s.tellProgress(p)
@@ -396,8 +487,8 @@ func (s *Session) namesOf(labels []int) []string {
 	return names
 }
 
-// apply applies answers and goes on from the new model.
-func (s *Session) apply(r *Revision, answers []explain.Answer) error {
+// apply applies what is new, and goes on from the new model.
+func (s *Session) apply(r *Revision) error {
 	next, err := s.Apply(s.ctx, r, func(doing string, share float64) {
 		s.tellProgress(Progress{Running: true, Doing: doing, Share: share})
 	})
@@ -407,11 +498,30 @@ func (s *Session) apply(r *Revision, answers []explain.Answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changes := compare(s.model.Labels, next.Labels)
-	changes.Answers = r.Answers
-	if err := s.begin(next, answers); err != nil {
+	changes.Answers, changes.Levels = r.Answers, len(s.entries)-s.applied-r.Answers
+	if err := s.begin(next, s.entries, len(s.entries)); err != nil {
 		return err
 	}
-	s.applied, s.changes = len(answers), changes
+	s.changes = changes
+	return s.forget()
+}
+
+// forget removes the steps to other levels, all of which the model has.
+func (s *Session) forget() error {
+	var entries []entry
+	var lines [][]byte
+	for _, e := range s.entries {
+		if e.level < 0 {
+			entries, lines = append(entries, e), append(lines, e.line(s.model.ID))
+		}
+	}
+	if len(entries) == len(s.entries) {
+		return nil
+	}
+	if err := s.journal.rewrite(lines); err != nil {
+		return err
+	}
+	s.entries, s.applied = entries, len(entries)
 	return nil
 }
 

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +44,7 @@ func model(t testing.TB) *mvclust.Model {
 func apply(_ context.Context, r *Revision, told func(string, float64)) (*mvclust.Model, error) {
 	told("working", 0.5)
 	next := *r.Model
-	next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, -1
+	next.Labels, next.Constraints, next.Retired, next.Level = r.Labels, r.Constraints, 0, r.Level
 	return &next, nil
 }
 
@@ -160,6 +162,15 @@ func TestHandlerAdmits(t *testing.T) {
 		{"one cluster", "POST", token + "merge", `{"clusters":[0,0]}`, nil, 400},
 		{"three clusters", "POST", token + "merge", `{"clusters":[0,1,2]}`, nil, 400},
 		{"a name of no cluster", "POST", token + "name", `{"cluster":99999,"name":"x"}`, nil, 400},
+		{"no level", "POST", token + "level", `{}`, nil, 400},
+		{"no such level", "POST", token + "level", `{"level":99}`, nil, 400},
+		{"a level below 0", "POST", token + "level", `{"level":-1}`, nil, 400},
+		{"a level beyond all numbers", "POST", token + "level", `{"level":1e30}`, nil, 400},
+		{"a level that is no number", "POST", token + "level", `{"level":"0; rm"}`, nil, 400},
+		{"a part of a level", "POST", token + "level", `{"level":0.5}`, nil, 400},
+		{"a level without the token", "POST", "/level", `{"level":0}`, nil, 403},
+		{"a level for another origin", "POST", token + "level", `{"level":0}`, header("Origin", "http://evil.example"), 403},
+		{"a level by a link", "GET", token + "level?level=0", "", nil, 405},
 		{"a picture that is none", "GET", token + "picture?sample=1", "", nil, 404},
 		{"a missing picture", "GET", token + "picture?sample=2", "", nil, 404},
 		{"a picture of nobody", "GET", token + "picture?sample=240", "", nil, 404},
@@ -187,7 +198,7 @@ func TestHandlerAdmits(t *testing.T) {
 			if c.status != 200 && w.Body.Len() > 0 {
 				t.Errorf("it gets %q", w.Body)
 			}
-			if after := state(t, s); c.status != 200 && (after.Answers != before.Answers || after.Question.A.Sample != before.Question.A.Sample) {
+			if after := state(t, s); c.status != 200 && (after.Answers != before.Answers || after.Steps != before.Steps || after.Levels.Now != before.Levels.Now || after.Question.A.Sample != before.Question.A.Sample) {
 				t.Error("it changes something")
 			}
 			for name, want := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
@@ -248,7 +259,7 @@ func TestAnswersSurvive(t *testing.T) {
 	for _, v := range []explain.Verdict{explain.Same, explain.Different, explain.Skip, explain.Same, explain.Same} {
 		answer(t, s, v)
 	}
-	if err := s.Undo(); err != nil {
+	if err := s.Undo(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Name(t.Context(), state(t, s).Groups[0].Number, "  a\tname, \"quoted\" "); err != nil {
@@ -375,7 +386,7 @@ func TestApply(t *testing.T) {
 	if err := s.model.Validate(); err != nil {
 		t.Error(err)
 	}
-	if err := s.Undo(); !errors.Is(err, errNothing) {
+	if err := s.Undo(t.Context()); !errors.Is(err, errNothing) {
 		t.Errorf("an applied answer is undone: %v", err)
 	}
 	later := begun(t, s.model, dir)
@@ -392,6 +403,167 @@ func TestApply(t *testing.T) {
 	s.working.Wait()
 	if got := state(t, s); got.Progress.Problem == "" || got.Answers != 1 {
 		t.Errorf("after a failure: %+v", got.Progress)
+	}
+}
+
+// same reports what the page shows otherwise.
+func same(t *testing.T, what string, got, want *State) {
+	t.Helper()
+	if got.Clusters != want.Clusters || got.Answers != want.Answers || got.Steps != want.Steps || got.Levels.Now != want.Levels.Now || !reflect.DeepEqual(got.Question, want.Question) || !reflect.DeepEqual(got.Groups, want.Groups) {
+		t.Errorf("%s: %d clusters at level %d, %d answers, %d steps; want %d at %d, %d, %d", what, got.Clusters, got.Levels.Now, got.Answers, got.Steps, want.Clusters, want.Levels.Now, want.Answers, want.Steps)
+	}
+}
+
+// holds reports answers that the clusters contradict.
+func holds(t *testing.T, s *Session) {
+	t.Helper()
+	set := s.questions.Constraints()
+	known, err := set.Resolve(s.Samples())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pair, broken := known.Violation(s.questions.Labels()); broken {
+		t.Errorf("at level %d, %v are not as answered", s.base.Level, pair)
+	}
+	answers := slices.DeleteFunc(slices.Clone(s.entries), func(e entry) bool { return e.level >= 0 || e.Verdict == explain.Skip })
+	if n := len(set.MustLink) + len(set.CannotLink); n != len(answers) {
+		t.Errorf("%d constraints of %d answers", n, len(answers))
+	}
+}
+
+// At every level all answers hold; each step is on disk at once, and can be taken back.
+func TestSteps(t *testing.T) {
+	m, dir := model(t), t.TempDir()
+	if len(m.Levels) < 2 {
+		t.Fatalf("there are %d levels", len(m.Levels))
+	}
+	s := begun(t, m, dir)
+	first := state(t, s)
+	if l := first.Levels; l.Now != m.Level || l.Result != m.Level || len(l.Clusters) != len(m.Levels) || l.Undo {
+		t.Errorf("the levels are %+v", l)
+	}
+	if err := s.SetLevel(t.Context(), m.Level); err != nil || len(s.entries) > 0 {
+		t.Errorf("a step to where one is: %v, %v", s.entries, err)
+	}
+	seen := []*State{first}
+	for _, to := range []int{0, len(m.Levels) - 1, 0, m.Level} {
+		if to != s.base.Level {
+			if err := s.SetLevel(t.Context(), to); err != nil {
+				t.Fatal(err)
+			}
+			seen = append(seen, state(t, s))
+			if now := seen[len(seen)-1]; now.Levels.Now != to || !now.Levels.Undo || len(seen) == 2 && now.Clusters != m.Levels[to].Clusters {
+				t.Errorf("level %d: %d clusters, %+v", to, now.Clusters, now.Levels)
+			}
+			holds(t, s)
+		}
+		for _, v := range []explain.Verdict{explain.Same, explain.Different} {
+			if state(t, s).Question == nil {
+				continue
+			}
+			seen = append(seen, answer(t, s, v))
+			holds(t, s)
+		}
+		same(t, "a later review", state(t, begun(t, m, dir)), seen[len(seen)-1])
+	}
+	for k := len(seen) - 1; k > 0; k-- {
+		same(t, fmt.Sprint("before it is taken back, ", k), state(t, s), seen[k])
+		if err := s.Undo(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, "in the end", state(t, s), first)
+	if text, err := os.ReadFile(filepath.Join(dir, AnswersFile)); err != nil || len(text) > 0 {
+		t.Errorf("in the end there is %q, %v", text, err)
+	}
+}
+
+// What is applied is the level with the answers; steps to it are then forgotten, and answers are not.
+func TestApplyLevel(t *testing.T) {
+	m, dir := model(t), t.TempDir()
+	s := begun(t, m, dir)
+	applied := func() *State {
+		t.Helper()
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		s.working.Wait()
+		got := state(t, s)
+		if got.Progress.Problem != "" || got.Answers+got.Steps != 0 {
+			t.Fatalf("%+v", got)
+		}
+		if err := s.model.Validate(); err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	to := (m.Level + 1) % len(m.Levels)
+	if err := s.SetLevel(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	got := applied()
+	if c := got.Changes; got.Levels.Now != to || got.Levels.Result != to || c == nil || c.Levels != 1 || c.Answers != 0 || c.After != m.Levels[to].Clusters || !slices.Equal(s.model.Labels, m.Levels[to].Labels) || s.model.Settings.Resolution != m.Levels[to].Resolution {
+		t.Errorf("a level alone: %+v, %+v", got.Levels, got.Changes)
+	}
+	answer(t, s, explain.Different)
+	if err := s.SetLevel(t.Context(), m.Level); err != nil {
+		t.Fatal(err)
+	}
+	groups := state(t, s).Groups
+	if err := s.Merge(t.Context(), groups[0].Number, groups[1].Number); err != nil {
+		t.Fatal(err)
+	}
+	before := state(t, s)
+	got = applied()
+	if c := got.Changes; got.Clusters != before.Clusters || got.Applied != 2 || got.Levels.Now != -1 || got.Levels.Result != -1 || c.Levels != 1 || c.Answers != 2 {
+		t.Errorf("%+v, %+v, of %+v", got, got.Changes, before)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, AnswersFile))
+	if err != nil || len(s.journal.ends) != 2 || strings.Contains(string(text), goTo) {
+		t.Errorf("what is left is %q, %v", text, err)
+	}
+	// Applied answers hold at other levels, whole, and cannot be taken back.
+	if err := s.SetLevel(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, s)
+	if err := s.SetLevel(t.Context(), m.Level); err != nil {
+		t.Fatal(err)
+	}
+	if again := state(t, s); again.Clusters != before.Clusters {
+		t.Errorf("back at the level there are %d clusters, %d before", again.Clusters, before.Clusters)
+	}
+	for range 2 {
+		if err := s.Undo(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Undo(t.Context()); !errors.Is(err, errNothing) {
+		t.Errorf("an applied answer is undone: %v", err)
+	}
+}
+
+// A level that the model does not have is no reason to lose the answers: the line is named.
+func TestLevelLines(t *testing.T) {
+	m, dir := model(t), t.TempDir()
+	for text, problem := range map[string]string{
+		",,level,99\n": "there is no level 99", ",,level,-1\n": "no level", ",,level,x\n": "no level", ",,level\n": "no level", "a,b,level,0\n": "no level",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, AnswersFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), m, Options{Folder: dir}); err == nil || !strings.Contains(err.Error(), problem) || !strings.Contains(err.Error(), "remove the line") {
+			t.Errorf("%q: %v, want %q", text, err, problem)
+		}
+	}
+	bare := *m
+	bare.Levels, bare.Level = nil, -1
+	s := begun(t, &bare, t.TempDir())
+	if got := state(t, s); got.Levels.Coarser != -1 || got.Levels.Finer != -1 || len(got.Levels.Clusters) != 0 {
+		t.Errorf("without levels: %+v", got.Levels)
+	}
+	if err := s.SetLevel(t.Context(), 0); !errors.Is(err, errMalformed) {
+		t.Errorf("without levels there is one: %v", err)
 	}
 }
 

@@ -220,7 +220,13 @@ var actions = map[string]func(ctx context.Context, s *Session, r *request) error
 		}
 		return s.Answer(ctx, *r.A, *r.B, r.Answer)
 	},
-	"undo": func(_ context.Context, s *Session, _ *request) error { return s.Undo() },
+	"undo": func(ctx context.Context, s *Session, _ *request) error { return s.Undo(ctx) },
+	"level": func(ctx context.Context, s *Session, r *request) error {
+		if r.Level == nil {
+			return errMalformed
+		}
+		return s.SetLevel(ctx, *r.Level)
+	},
 	"merge": func(ctx context.Context, s *Session, r *request) error {
 		if len(r.Clusters) != 2 {
 			return errMalformed
@@ -260,6 +266,9 @@ func (v *Server) act(w http.ResponseWriter, r *http.Request, name string) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	// Another level of many samples takes longer than a request may.
+	c := http.NewResponseController(w)
+	_ = errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{}))
 	err := actions[name](r.Context(), v.session, &x)
 	if errors.Is(err, errMalformed) {
 		w.WriteHeader(http.StatusBadRequest)

@@ -15,7 +15,9 @@ type State struct {
 	Samples  int      `json:"samples"`
 	Clusters int      `json:"clusters"`
 	Answers  int      `json:"answers"` // that are not applied
-	Applied  int      `json:"applied"`
+	Steps    int      `json:"steps"`   // to other levels, that are not applied
+	Applied  int      `json:"applied"` // answers
+	Levels   Levels   `json:"levels"`
 	Left     Left     `json:"left"`
 	Question *Ask     `json:"question"`
 	Groups   []Group  `json:"groups"` // the largest
@@ -23,6 +25,17 @@ type State struct {
 	Changes  *Changes `json:"changes"`
 	Progress Progress `json:"progress"`
 	Problem  string   `json:"problem"`
+}
+
+// Levels are the granularities that can be looked at. Each is named by its place, or by -1 for none.
+type Levels struct {
+	Clusters []int `json:"clusters"` // of each, coarse to fine
+	Now      int   `json:"now"`      // the one that is looked at
+	Result   int   `json:"result"`   // that of the files
+	Coarser  int   `json:"coarser"`
+	Finer    int   `json:"finer"`
+	// Undo says that what can be taken back next is a step from another level.
+	Undo bool `json:"undo"`
 }
 
 // Left counts open questions.
@@ -78,11 +91,11 @@ func (s *Session) State(ctx context.Context) (*State, error) {
 	if err := s.describe(ctx); err != nil {
 		return nil, err
 	}
-	answers := len(s.questions.Answers())
 	t := &State{
-		Samples: s.model.Samples(), Clusters: len(s.groups), Answers: answers - s.applied, Applied: s.applied,
-		Columns: s.Columns, Changes: s.changes, Progress: s.Progress(), Groups: []Group{},
+		Samples: s.model.Samples(), Clusters: len(s.groups), Answers: answersIn(s.entries[s.applied:]), Applied: answersIn(s.entries[:s.applied]),
+		Levels: s.levels(), Columns: s.Columns, Changes: s.changes, Progress: s.Progress(), Groups: []Group{},
 	}
+	t.Steps = len(s.entries) - s.applied - t.Answers
 	if t.Left.Clusters, t.Left.Samples, err = s.questions.Left(ctx); err != nil {
 		return nil, err
 	}
@@ -117,6 +130,19 @@ func (s *Session) State(ctx context.Context) (*State, error) {
 		t.Groups = append(t.Groups, g)
 	}
 	return t, nil
+}
+
+// levels describes the levels.
+func (s *Session) levels() Levels {
+	l := Levels{Clusters: []int{}, Now: s.base.Level, Result: s.model.Level}
+	for k := range s.model.Levels {
+		l.Clusters = append(l.Clusters, s.model.Levels[k].Clusters)
+	}
+	l.Coarser, l.Finer = s.base.Beside()
+	if last := len(s.entries) - 1; last >= s.applied {
+		l.Undo = s.entries[last].level >= 0
+	}
+	return l
 }
 
 // named returns the names of clusters. Of several names, that of the lowest sample counts.

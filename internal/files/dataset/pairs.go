@@ -132,7 +132,7 @@ func (s *source) pairs(answer string, do func(row int, a, b string) error) error
 		var failed error
 		err := table.Each(&s.input, s.stat.Size(), s.path, func(line int, row []string) error {
 			switch {
-			case len(row) < 2, len(row) > 4, len(row) > 2 && !slices.Contains([]string{"same", "different", "skip"}, row[2]):
+			case len(row) < 2, len(row) > 4, len(row) > 2 && !slices.Contains([]string{"same", "different", "skip", "level"}, row[2]):
 				return fmt.Errorf("line %d has %s; write two ids, with a comma or a tab between, and after them at most same, different or skip, and a remark", line, words.Count(len(row), "cell"))
 			case len(row) > 2 && row[2] != answer:
 				return nil

@@ -36,7 +36,7 @@ func TestReadPairs(t *testing.T) {
 		{"p.tsv", "id\tid\na\tone, two\n", ids, [][2]int{{0, 2}}, []int{2}},
 		{"p.csv", "a,b\n", ids, [][2]int{{0, 1}}, []int{1}},
 		{"p.csv", "name,label\na,\"one, two\"\n4, b\n", ids, [][2]int{{0, 2}, {3, 1}}, []int{2, 3}},
-		{"p.csv", "a,b,same,merge\nb,4,different,split\na,4,skip,sample\n4,b,same,\n", ids, [][2]int{{0, 1}, {3, 1}}, []int{1, 4}},
+		{"p.csv", ",,level,2\na,b,same,merge\n,,level,0\nb,4,different,split\na,4,skip,sample\n4,b,same,\n", ids, [][2]int{{0, 1}, {3, 1}}, []int{2, 6}},
 		{"p.csv", "a;b\nb;a\n", ids, [][2]int{{0, 1}, {1, 0}}, []int{1, 2}},
 	} {
 		p, err := pairsOf(t, c.name, c.text, c.ids, len(ids))
