@@ -9,6 +9,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/dbscan"
 	"github.com/mvclust/mvclust/experiments/compare/eeimc"
 	"github.com/mvclust/mvclust/experiments/compare/gmc"
+	"github.com/mvclust/mvclust/experiments/compare/mcdcf"
 	"github.com/mvclust/mvclust/experiments/compare/mpc"
 	"github.com/mvclust/mvclust/experiments/compare/oslf"
 	"github.com/mvclust/mvclust/experiments/compare/pic"
@@ -16,6 +17,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/simple"
 	"github.com/mvclust/mvclust/experiments/compare/smsc"
 	"github.com/mvclust/mvclust/experiments/compare/system"
+	"github.com/mvclust/mvclust/experiments/compare/ueaf"
 )
 
 // Systems lists the compared systems in the order of the page: those that everyone knows, those
@@ -29,6 +31,8 @@ func Systems() []system.System {
 			smsc.System(),
 			sfmc.System(),
 			gmc.System(),
+			mcdcf.System(),
+			ueaf.System(),
 			oslf.System(),
 			eeimc.System(),
 			pic.System(),

@@ -84,7 +84,7 @@ func fuse(ctx context.Context, s *latefusion.State, lambda float64) (h *mat.Dens
 			return nil, nil, err
 		}
 		sum = s.Sum(lambda)
-		objective = append(objective, latefusion.Inner(h, sum))
+		objective = append(objective, system.Inner(h, sum))
 		if latefusion.Done(objective) {
 			return h, objective, nil
 		}

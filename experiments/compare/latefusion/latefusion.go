@@ -246,22 +246,12 @@ func (s *State) Align(h *mat.Dense) error {
 		}
 		var turned mat.Dense
 		turned.Mul(base, s.Turn[v])
-		fit[v] = max(0, Inner(h, &turned))
+		fit[v] = max(0, system.Inner(h, &turned))
 	}
 	if length := floats.Norm(fit, 2); length > 0 {
 		floats.ScaleTo(s.Weight, 1/length, fit)
 	}
 	return nil
-}
-
-// Inner returns trace(a'b).
-func Inner(a, b *mat.Dense) float64 {
-	n, _ := a.Dims()
-	sum := 0.0
-	for i := range n {
-		sum += floats.Dot(a.RawRowView(i), b.RawRowView(i))
-	}
-	return sum
 }
 
 // Rounds bounds the rounds of the methods, which in most cases end sooner.

@@ -87,7 +87,7 @@ func fuse(ctx context.Context, s *latefusion.State, turn *mat.Dense, lambda floa
 			return nil, nil, err
 		}
 		sum = s.Sum(lambda)
-		objective = append(objective, latefusion.Inner(h, sum))
+		objective = append(objective, system.Inner(h, sum))
 		if latefusion.Done(objective) {
 			return labels, objective, nil
 		}

@@ -116,57 +116,36 @@ func leading(ctx context.Context, l *opponent.Sparse, in *system.Input) ([]float
 }
 
 // neighbours returns, for every sample that has the view, the weights of its k nearest neighbours:
-// as far as each is nearer than the next one after them, in the share that makes the sum 1. Rows are
-// compared after they were given the mean 0 and the deviation 1.
+// as far as each is nearer than the next one after them, in the share that makes the sum 1; all the
+// same where none is nearer. Rows are compared after they were given the mean 0 and the deviation 1.
 func neighbours(v *view.View, k int) *mat.Dense {
-	n := v.Samples
-	rows := system.Dense(v)
+	var in []int
+	for i := range v.Samples {
+		if v.Has(i) {
+			in = append(in, i)
+		}
+	}
+	all := system.Dense(v)
+	rows := mat.NewDense(len(in), v.Dims, nil)
+	for r, i := range in {
+		rows.SetRow(r, all.RawRowView(i))
+	}
 	system.StandardRows(rows)
-	far := system.SquaredDistances(rows)
-	s := mat.NewDense(n, n, nil)
-	k = max(1, min(k, v.Count()-2))
-	for i := range n {
-		if !v.Has(i) {
-			continue
+	s := mat.NewDense(v.Samples, v.Samples, nil)
+	for r, list := range system.Nearest(rows, k+1) {
+		var w []float64
+		if len(list) > k { // else there is no next one
+			w = system.Weights(list)
 		}
-		list := first(far, v, i, k+1)
-		if len(list) <= k { // there is no next one
-			for _, j := range list {
-				s.Set(i, j, 1/float64(len(list)))
-			}
-			continue
+		if floats.Sum(w) == 0 {
+			list = list[:min(k, len(list))]
+			w = slices.Repeat([]float64{1 / float64(len(list))}, len(list))
 		}
-		next, sum := far.At(i, list[k]), 0.0
-		for _, j := range list[:k] {
-			sum += next - far.At(i, j)
-		}
-		for _, j := range list[:k] {
-			if sum > 0 {
-				s.Set(i, j, (next-far.At(i, j))/sum)
-			} else {
-				s.Set(i, j, 1/float64(k))
-			}
+		for at, x := range w {
+			s.Set(in[r], in[list[at].Index], x)
 		}
 	}
 	return s
-}
-
-// first returns up to k other samples that have the view, by their distance from i, the lower number
-// first among equals.
-func first(far *mat.SymDense, v *view.View, i, k int) []int {
-	var list []int
-	for j := range v.Samples {
-		if j == i || !v.Has(j) || len(list) == k && far.At(i, j) >= far.At(i, list[k-1]) {
-			continue
-		}
-		at := len(list)
-		for at > 0 && far.At(i, j) < far.At(i, list[at-1]) {
-			at--
-		}
-		list = slices.Insert(list, at, j)
-		list = list[:min(k, len(list))]
-	}
-	return list
 }
 
 // fill gives a sample, in the views that it lacks, the mean of its rows in the others.
@@ -257,9 +236,9 @@ func programme(ctx context.Context, all []*mat.SymDense, in *system.Input) (*mat
 		scaled := mat.DenseCopyOf(vectors)
 		scaled.Mul(vectors, mat.NewDiagDense(len(values), values))
 		for i := range count {
-			f[i] += inner(images[i], scaled)
+			f[i] += system.Inner(images[i], scaled)
 			for j := i; j < count; j++ {
-				h.SetSym(i, j, h.At(i, j)+inner(images[i], images[j]))
+				h.SetSym(i, j, h.At(i, j)+system.Inner(images[i], images[j]))
 			}
 		}
 	}
@@ -293,16 +272,6 @@ func nearness(spaces []*mat.Dense) (*mat.SymDense, error) {
 		}
 	}
 	return q, nil
-}
-
-// inner returns trace(a'b).
-func inner(a, b *mat.Dense) float64 {
-	n, _ := a.Dims()
-	sum := 0.0
-	for i := range n {
-		sum += floats.Dot(a.RawRowView(i), b.RawRowView(i))
-	}
-	return sum
 }
 
 // steps bounds the descent of the weights, which ends far sooner.

@@ -117,6 +117,16 @@ func Simplex(v []float64) {
 	}
 }
 
+// Inner returns trace(a'b).
+func Inner(a, b *mat.Dense) float64 {
+	n, _ := a.Dims()
+	sum := 0.0
+	for i := range n {
+		sum += floats.Dot(a.RawRowView(i), b.RawRowView(i))
+	}
+	return sum
+}
+
 // Polar returns the matrix with orthonormal columns (rows, where it is wider than high) that is
 // nearest to m: U V' of its singular value decomposition. It is the one by which trace(Q'm) is
 // largest.

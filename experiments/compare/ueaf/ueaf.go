@@ -110,7 +110,7 @@ func start(ctx context.Context, in *system.Input) (*state, error) {
 		if p.turn, err = system.Polar(first); err != nil {
 			return nil, err
 		}
-		s.size += inner(p.rows, p.rows)
+		s.size += system.Inner(p.rows, p.rows)
 		s.parts = append(s.parts, p)
 	}
 	s.weight = slices.Repeat([]float64{1 / float64(len(s.parts))}, len(s.parts))
@@ -399,7 +399,7 @@ func (s *state) weigh() float64 {
 		var back mat.Dense
 		back.Mul(s.place, p.turn.T())
 		back.Sub(p.rows, &back)
-		p.cost = inner(&back, &back) + s.lambda2*rough
+		p.cost = system.Inner(&back, &back) + s.lambda2*rough
 		if p.missing != nil {
 			inferred := mat.NewDense(p.laplacian.SymmetricDim(), len(p.missing), nil)
 			for c, i := range p.missing {
@@ -426,15 +426,5 @@ func (s *state) weigh() float64 {
 func quadratic(x *mat.Dense, l *mat.SymDense) float64 {
 	var image mat.Dense
 	image.Mul(l, x)
-	return inner(x, &image)
-}
-
-// inner returns trace(a'b).
-func inner(a, b *mat.Dense) float64 {
-	n, _ := a.Dims()
-	sum := 0.0
-	for i := range n {
-		sum += floats.Dot(a.RawRowView(i), b.RawRowView(i))
-	}
-	return sum
+	return system.Inner(x, &image)
 }
