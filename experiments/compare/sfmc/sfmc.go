@@ -55,7 +55,9 @@ func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
 	}
 }
 
-// bipartite returns the graph of each view: a row for each sample, a column for each anchor.
+// bipartite returns the graph of each view: a row for each sample, a column for each anchor. A
+// sample that is as far from all near anchors in every view, as from many rows that were filled in,
+// is as similar to these.
 func bipartite(in *system.Input) [][]system.Row {
 	n := in.Samples()
 	m := max(2, min(n, int(in.Settings["anchors"]*float64(n))))
@@ -68,9 +70,9 @@ func bipartite(in *system.Input) [][]system.Row {
 		views = append(views, x)
 	}
 	anchors := anchors(views, m)
-	var graphs [][]system.Row
+	var graphs, lost [][]system.Row // lost are those of equal weights
 	for _, x := range views {
-		rows := make([]system.Row, n)
+		rows, equal := make([]system.Row, n), make([]system.Row, n)
 		for i := range rows {
 			all := make([]system.Near, m)
 			for a, sample := range anchors {
@@ -78,9 +80,18 @@ func bipartite(in *system.Input) [][]system.Row {
 				all[a] = system.Near{Index: int32(a), Distance: d * d}
 			}
 			near := system.First(all, min(neighbours+1, m))
-			rows[i] = row(near[:len(near)-1], system.Weights(near))
+			k := len(near) - 1
+			rows[i] = row(near[:k], system.Weights(near))
+			equal[i] = row(near[:k], slices.Repeat([]float64{1 / float64(k)}, k))
 		}
-		graphs = append(graphs, rows)
+		graphs, lost = append(graphs, rows), append(lost, equal)
+	}
+	for i := range n {
+		if !slices.ContainsFunc(graphs, func(rows []system.Row) bool { return rows[i].Index != nil }) {
+			for v := range graphs {
+				graphs[v][i] = lost[v][i]
+			}
+		}
 	}
 	return graphs
 }

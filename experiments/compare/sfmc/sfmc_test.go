@@ -9,6 +9,7 @@ import (
 
 	"github.com/mvclust/mvclust/experiments/compare/system"
 	"github.com/mvclust/mvclust/experiments/compare/system/systemtest"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 func TestCluster(t *testing.T) {
@@ -49,6 +50,23 @@ func TestWeigh(t *testing.T) {
 			next[v], next[w] = next[v]-1e-3, next[w]+1e-3
 			if miss(next) < miss(got)-1e-9 {
 				t.Errorf("%v is nearer than %v", next, got)
+			}
+		}
+	}
+}
+
+// Every sample is similar to an anchor, also where all that are near are equal rows.
+func TestEqualAnchors(t *testing.T) {
+	v, err := view.New("a", 30, 1, append(slices.Repeat([]float32{1}, 28), 1.1, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &system.Input{Views: []*view.View{v, v}, Clusters: 2, Settings: system.Settings{"anchors": 1}}
+	for _, rows := range bipartite(in) {
+		for i, r := range rows {
+			systemtest.OnSimplex(t, r.Value)
+			if i < 28 && len(r.Value) != neighbours {
+				t.Errorf("row %d has %d anchors, want %d", i, len(r.Value), neighbours)
 			}
 		}
 	}
