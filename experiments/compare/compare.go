@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// seeds is how often a system is run as its authors have it; a grid is run once.
+	// seeds is how often a system is run as its authors have it, unless the seed changes nothing;
+	// a grid is run once.
 	seeds = 3
 	// limit is what a run may take, and limitGrid what all runs of a grid may take.
 	limit, limitGrid = 20 * time.Minute, time.Hour
@@ -111,7 +112,7 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]l
 		x := &e.subjects[i]
 		for _, c := range e.all {
 			label := c.Name + " on " + x.title()
-			cases = append(cases, lab.Case{Label: label, Setups: []lab.Setup{e.setup(x, c)}, Seeds: seeds})
+			cases = append(cases, lab.Case{Label: label, Setups: []lab.Setup{e.setup(x, c)}, Seeds: e.seeds(x, c)})
 			for _, s := range e.grid(x, c) {
 				cases = append(cases, lab.Case{Label: label + ", " + strings.Join(s.Settings, ", "), Setups: []lab.Setup{s}, Seeds: 1})
 			}
@@ -346,11 +347,15 @@ func (e *Experiment) probabilities(ctx context.Context, t *lab.Task, views []*mv
 
 // records returns those of a system as its authors have it, or why there are none.
 func (e *Experiment) records(x *subject, c contestant) (lab.Records, string) {
-	n := seeds
-	if e.l.Quick {
-		n = 1
+	return e.l.Of(e.setup(x, c), e.seeds(x, c))
+}
+
+// seeds is how often a system is run on a subject.
+func (e *Experiment) seeds(x *subject, c contestant) int {
+	if e.l.Quick || c.Steady && x.setup.Missing == nil {
+		return 1
 	}
-	return e.l.Of(e.setup(x, c), n)
+	return seeds
 }
 
 // best returns the run of the highest ARI among that of the authors' settings and those of the

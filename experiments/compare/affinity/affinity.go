@@ -13,7 +13,7 @@ import (
 func System() system.System {
 	return system.System{
 		Name: "affinity propagation", Source: "Frey and Dueck, Clustering by passing messages between data points, 2007",
-		Cluster: Cluster, Samples: system.DenseSamples,
+		Cluster: Cluster, Steady: true, Samples: system.DenseSamples,
 		Default: system.Settings{"preference": 0.5, "damping": 0.5},
 		Grid: system.Product(
 			[]system.Settings{{"damping": 0.9}},

@@ -17,7 +17,7 @@ func System() system.System {
 	}
 	return system.System{
 		Name: "DBSCAN", Source: "Ester, Kriegel, Sander and Xu, A density-based algorithm for discovering clusters, 1996",
-		Cluster: Cluster, Samples: opponent.MostSamples,
+		Cluster: Cluster, Steady: true, Samples: opponent.MostSamples,
 		Default: system.Settings{"points": 4, "share": 0},
 		Grid:    system.Product([]system.Settings{{"points": 4}, {"points": 10}}, shares),
 		Note:    "the distance is 1 less the mean cosine over the views that both samples have; the radius is the given share's quantile of the distances to the last of so many points, or with share 0 the knee of their curve; noise is a cluster for each sample",

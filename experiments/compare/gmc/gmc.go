@@ -17,7 +17,7 @@ import (
 func System() system.System {
 	return system.System{
 		Name: "GMC", Source: "Wang, Yang and Liu, GMC: graph-based multi-view clustering, 2020",
-		Told: true, Fills: true, Cluster: Cluster,
+		Told: true, Fills: true, Cluster: Cluster, Steady: true,
 		Default: system.Settings{"neighbours": 15},
 		Grid:    []system.Settings{{"neighbours": 5}, {"neighbours": 10}, {"neighbours": 20}, {"neighbours": 30}},
 		Note:    "the number of parts of its graph is counted, where its authors count eigenvalues of at most 1e-10",

@@ -20,15 +20,16 @@ func System() system.System {
 	}
 	return system.System{
 		Name: "SFMC", Source: "Li, Zhang, Wang and Nie, Multiview clustering: a scalable and parameter-free bipartite graph fusion method, 2022",
-		Told: true, Fills: true, Cluster: Cluster,
+		Told: true, Fills: true, Cluster: Cluster, Steady: true,
 		Default: system.Settings{"anchors": 0.5}, Grid: grid,
 		Note: "anchors are a share of the samples; the number of parts of its graph is counted, where its authors count eigenvalues; their program fails where fused graphs have too many parts from the start: here the weights of the views are then no longer changed, or these parts are the result where they are so at first",
 	}
 }
 
 const (
-	neighbours = 10 // anchors of a sample
-	fusions    = 10 // rounds of the weights of the views
+	neighbours = 10   // anchors of a sample
+	fusions    = 10   // rounds of the weights of the views
+	same       = 1e-4 // a change of the weights that is none
 )
 
 // Cluster learns a graph P between samples and anchors, whose rows are on the simplex, that has as
@@ -51,7 +52,11 @@ func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
 		if labels, err = p.find(ctx, in.Clusters); err != nil || round == fusions {
 			return labels, err
 		}
-		weights = weigh(graphs, p.graph)
+		next := weigh(graphs, p.graph)
+		if floats.Distance(next, weights, 2) < same {
+			return labels, nil
+		}
+		weights = next
 	}
 }
 

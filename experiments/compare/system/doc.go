@@ -47,6 +47,8 @@ type System struct {
 	// Fills says that it knows nothing of missing views: what it is given has the mean of the
 	// view's other rows in their place, as in the paper.
 	Fills bool
+	// Steady says that the seed changes nothing: of complete views there is one run.
+	Steady bool
 	// Least and Most bound the number of views; 0 stands for no bound.
 	Least, Most int
 	// Samples is the number of samples up to which it is run; 0 stands for DenseSamples.
