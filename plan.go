@@ -185,6 +185,9 @@ func (p *plan) footprint() int64 {
 	}
 	samples := int64(p.samples)
 	clustering += p.Constraints.Footprint(samples, pairs, min(pairs, samples*selection.DefaultMaxNeighbours), p.Threads)
+	if !p.Constraints.Empty() && p.Preset == Auto {
+		clustering += 8 * samples * (selection.DefaultMaxNeighbours + 1) // the neighbours without them, too
+	}
 	return max(rows+max(neighbours, union, learn, fuse), clustering, p.structureFootprint()) + samples*int64(48+16*views) + fixed
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
-	"github.com/mvclust/mvclust/method/refine"
 )
 
 // Level is a granularity that the data support.
@@ -85,7 +84,7 @@ func height[L int | int32](labels []L) float64 {
 
 // levels returns the levels, coarse to fine, but for the first of the ladder, whose partition
 // the caller finds.
-func (s *searcher) levels(ctx context.Context, near *refine.Neighbourhoods, candidates []Candidate, ladder []int, threads int) ([]Level, error) {
+func (s *searcher) levels(ctx context.Context, near neighbourhoods, candidates []Candidate, ladder []int, threads int) ([]Level, error) {
 	levels, failed := make([]Level, len(ladder)), make([]error, len(ladder))
 	threads = min(parallel.Threads(threads), len(s.plan.neighbours)) // as many graphs at a time as before
 	err := parallel.Blocks(ctx, threads, len(ladder)-1, 1, func(_, at, _ int) {
@@ -98,33 +97,31 @@ func (s *searcher) levels(ctx context.Context, near *refine.Neighbourhoods, cand
 	return levels, cmp.Or(append(failed, err)...)
 }
 
-// refine finds the partition of a candidate, with samples moved once more, so that it meets the
-// constraints, and the graph that it is of, to which they are propagated.
-func (s *searcher) refine(ctx context.Context, near *refine.Neighbourhoods, candidates []Candidate, c *Candidate, threads int) (*graph.Graph, *partition.Result, error) {
-	refined, err := near.CoNeighbours(ctx, c.Neighbours, threads)
+// refine finds the partition of a candidate, with samples moved once more, and the graph that it is
+// of. Constraints then change that partition where they touch it, and what follows from there, so
+// that what is known costs nothing elsewhere: clusters that several doubt are taken apart, and
+// samples moved on the graph to which the constraints are propagated.
+func (s *searcher) refine(ctx context.Context, near neighbourhoods, candidates []Candidate, c *Candidate, threads int) (*graph.Graph, *partition.Result, error) {
+	refined, err := near.free.CoNeighbours(ctx, c.Neighbours, threads)
 	if err != nil {
+		return nil, nil, err
+	}
+	series, err := partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, s.set.Partition)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := series.Refine(ctx, c.Resolution, c.labels, s.random(c.Neighbours, -c.Resolution, 0))
+	if err != nil || s.constraints == nil {
+		return refined, found, err
+	}
+	if refined, err = near.known.CoNeighbours(ctx, c.Neighbours, threads); err != nil {
 		return nil, nil, err
 	}
 	if refined, err = s.constraints.Propagate(ctx, refined, threads); err != nil {
 		return nil, nil, err
 	}
-	labels := c.labels
-	if s.constraints != nil {
-		given := c.opened(candidates, s.constraints)
-		mended, err := partition.Mend(ctx, refined, c.Resolution, s.constraints, s.set.Partition, given, s.random(c.Neighbours, -c.Resolution, 1))
-		if err != nil {
-			return nil, nil, err
-		}
-		labels = make([]int32, len(given))
-		for i, l := range mended.Labels {
-			labels[i] = int32(l)
-		}
-	}
-	series, err := partition.NewSeries(ctx, refined, s.plan.finest, cmp.Or(s.constraints, s.set.Loose), s.set.Partition)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := series.Refine(ctx, c.Resolution, labels, s.random(c.Neighbours, -c.Resolution, 0))
+	given := opened(found.Labels, c, candidates, s.constraints)
+	found, err = partition.Mend(ctx, refined, c.Resolution, s.constraints, s.set.Partition, given, s.random(c.Neighbours, -c.Resolution, 1))
 	return refined, found, err
 }
 

@@ -1,6 +1,10 @@
 package selection
 
-import "github.com/mvclust/mvclust/method/constraint"
+import (
+	"slices"
+
+	"github.com/mvclust/mvclust/method/constraint"
+)
 
 const (
 	// leastDoubts is the number of pairs in a cluster that must not be together from which on the
@@ -12,16 +16,12 @@ const (
 	leastPart = 0.1
 )
 
-// opened returns the labels of a candidate in which clusters are taken apart that constraints
+// opened returns the labels of a partition in which clusters are taken apart that constraints
 // doubt: those with two pairs or more that must not be together, if most of these are separated
-// where the cluster first falls apart as the resolution rises. finer holds all candidates, by rising
-// resolution for each number of neighbours.
-func (c *Candidate) opened(finer []Candidate, known *constraint.Resolved) []int {
-	labels, next := make([]int, len(c.labels)), 0
-	for i, l := range c.labels {
-		labels[i] = int(l)
-		next = max(next, labels[i]+1)
-	}
+// where the cluster first falls apart as the resolution rises from that of c. finer holds all
+// candidates, by rising resolution for each number of neighbours.
+func opened(given []int, c *Candidate, finer []Candidate, known *constraint.Resolved) []int {
+	labels, next := slices.Clone(given), 1+slices.Max(given)
 	doubts := map[int][][2]int{}
 	for _, pair := range cannots(known) {
 		if l := labels[pair[0]]; l == labels[pair[1]] {
@@ -32,7 +32,7 @@ func (c *Candidate) opened(finer []Candidate, known *constraint.Resolved) []int 
 		if len(doubts[l]) < leastDoubts {
 			continue
 		}
-		parts := c.seam(l, finer)
+		parts := c.seam(given, l, finer)
 		if parts == nil {
 			continue
 		}
@@ -60,12 +60,12 @@ func (c *Candidate) opened(finer []Candidate, known *constraint.Resolved) []int 
 	return labels
 }
 
-// seam returns the part of every sample of a cluster where it first falls apart, and -1 for all
-// others; nil where it does not. Parts that are too small stay with the largest.
-func (c *Candidate) seam(cluster int, finer []Candidate) []int32 {
+// seam returns the part of every sample of a cluster of labels where it first falls apart, and -1
+// for all others; nil where it does not. Parts that are too small stay with the largest.
+func (c *Candidate) seam(labels []int, cluster int, finer []Candidate) []int32 {
 	size := 0
-	for _, l := range c.labels {
-		if int(l) == cluster {
+	for _, l := range labels {
+		if l == cluster {
 			size++
 		}
 	}
@@ -76,8 +76,8 @@ func (c *Candidate) seam(cluster int, finer []Candidate) []int32 {
 			continue
 		}
 		count := map[int32]int{}
-		for i, l := range c.labels {
-			if int(l) == cluster {
+		for i, l := range labels {
+			if l == cluster {
 				count[f.labels[i]]++
 			}
 		}
@@ -93,10 +93,10 @@ func (c *Candidate) seam(cluster int, finer []Candidate) []int32 {
 		if whole < 2 {
 			continue
 		}
-		parts := make([]int32, len(c.labels))
-		for i, l := range c.labels {
+		parts := make([]int32, len(labels))
+		for i, l := range labels {
 			switch {
-			case int(l) != cluster:
+			case l != cluster:
 				parts[i] = -1
 			case count[f.labels[i]] < least:
 				parts[i] = largest

@@ -36,7 +36,7 @@ func TestOpened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := whole.opened(candidates, known); !slices.Equal(got, c.want) {
+		if got := opened(given, &whole, candidates, known); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

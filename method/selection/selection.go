@@ -193,26 +193,30 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	}
 	r.Best, r.Clear = choose(r.Candidates, most)
 	r.Best = s.wanted(r.Candidates, r.Best)
+	both := neighbourhoods{near, near}
 	if constraints != nil {
 		if g, err = constraints.Clamp(ctx, g, threads); err != nil {
 			return nil, err
 		}
-		if near, err = refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads); err != nil {
+		if both.known, err = refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads); err != nil {
 			return nil, err
 		}
-		r.Neighbourhoods = near
+		r.Neighbourhoods = both.known
 	}
-	levels, err := s.levels(ctx, near, r.Candidates, ladder(r.Candidates, r.Best), threads)
+	levels, err := s.levels(ctx, both, r.Candidates, ladder(r.Candidates, r.Best), threads)
 	if err != nil {
 		return nil, err
 	}
 	best := &r.Candidates[r.Best]
-	if r.Graph, r.Partition, err = s.refine(ctx, near, r.Candidates, best, threads); err != nil {
+	if r.Graph, r.Partition, err = s.refine(ctx, both, r.Candidates, best, threads); err != nil {
 		return nil, err
 	}
 	r.setLevels(levels)
 	return r, nil
 }
+
+// neighbourhoods are those without the constraints, and with them.
+type neighbourhoods struct{ free, known *refine.Neighbourhoods }
 
 // searcher is one call of Search.
 type searcher struct {
