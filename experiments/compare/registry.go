@@ -9,6 +9,7 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/dbscan"
 	"github.com/mvclust/mvclust/experiments/compare/eeimc"
 	"github.com/mvclust/mvclust/experiments/compare/gmc"
+	"github.com/mvclust/mvclust/experiments/compare/imccp"
 	"github.com/mvclust/mvclust/experiments/compare/mcdcf"
 	"github.com/mvclust/mvclust/experiments/compare/mpc"
 	"github.com/mvclust/mvclust/experiments/compare/oslf"
@@ -32,6 +33,7 @@ func Systems() []system.System {
 			sfmc.System(),
 			gmc.System(),
 			mcdcf.System(),
+			imccp.System(),
 			ueaf.System(),
 			oslf.System(),
 			eeimc.System(),

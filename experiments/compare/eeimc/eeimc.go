@@ -10,12 +10,11 @@ import (
 	"github.com/mvclust/mvclust/experiments/compare/system"
 )
 
-const source = "Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, Efficient and effective regularized incomplete multi-view clustering, 2020"
-
 // System describes the method.
 func System() system.System {
 	return system.System{
-		Name: "EEIMC", Source: source, Told: true,
+		Name: "EEIMC", Told: true,
+		Source:  "Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, Efficient and effective regularized incomplete multi-view clustering, 2020", //nolint:misspell // the title
 		Note:    "its authors start from kernels of others' making, which are cosines here",
 		Default: system.Settings{"lambda": 1},
 		Grid:    system.Powers("lambda", 8, -5, 5),
@@ -42,8 +41,8 @@ func OnProbabilities() system.System {
 // whose squares have the sum 1, where H_0 holds the leading eigenvectors of the sum of the kernels.
 // The rows of H, at unit length, go to k-means. It is the method of
 //
-//	Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, "Efficient and effective regularized incomplete
-//	multi-view clustering", 2020.
+//	Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, in IEEE Transactions on Pattern Analysis and
+//	Machine Intelligence, 2020.
 func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
 	return cluster(ctx, in, latefusion.Cosines(in.Views), in.Settings["lambda"])
 }
