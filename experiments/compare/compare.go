@@ -107,18 +107,18 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]l
 	if err != nil {
 		return nil, err
 	}
-	var cases []lab.Case
+	var cases, grids []lab.Case // the authors' settings come first, so that a stopped run has all rows
 	for i := range e.subjects {
 		x := &e.subjects[i]
 		for _, c := range e.all {
 			label := c.Name + " on " + x.title()
 			cases = append(cases, lab.Case{Label: label, Setups: []lab.Setup{e.setup(x, c)}, Seeds: e.seeds(x, c)})
 			for _, s := range e.grid(x, c) {
-				cases = append(cases, lab.Case{Label: label + ", " + strings.Join(s.Settings, ", "), Setups: []lab.Setup{s}, Seeds: 1})
+				grids = append(grids, lab.Case{Label: label + ", " + strings.Join(s.Settings, ", "), Setups: []lab.Setup{s}, Seeds: 1})
 			}
 		}
 	}
-	return cases, nil
+	return append(cases, grids...), nil
 }
 
 // setup is that of a system as its authors have it.
