@@ -134,7 +134,7 @@ func TestReviewLevels(t *testing.T) {
 					p.do(chromedp.Click(chromedp.CSS(selector)))
 					return
 				}
-				box := eval[[]float64](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2, b.width, b.height]; })()`, selector))
+				box := eval[[]float64](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "nearest"}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2, b.width, b.height]; })()`, selector))
 				if box[2] < 40 || box[3] < 40 {
 					t.Errorf("%s has %v by %v pixels, too few for a finger", selector, box[2], box[3])
 				}

@@ -522,6 +522,16 @@ func TestApplyLevel(t *testing.T) {
 	if err != nil || len(s.journal.ends) != 2 || strings.Contains(string(text), goTo) {
 		t.Errorf("what is left is %q, %v", text, err)
 	}
+	// An end before the steps are forgotten changes nothing: a later review is where this one is.
+	cutOff := t.TempDir()
+	step := entry{level: m.Level}
+	if err := os.WriteFile(filepath.Join(cutOff, AnswersFile), slices.Concat(text, step.line(nil)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	later := begun(t, s.model, cutOff)
+	if again := state(t, later); again.Clusters != got.Clusters || again.Levels.Now != m.Level || compare(numbered(later.questions.Labels()), s.model.Labels).Moved != 0 {
+		t.Errorf("after an end before the steps are forgotten: %d clusters, %+v", again.Clusters, again.Levels)
+	}
 	// Applied answers hold at other levels, whole, and cannot be taken back.
 	if err := s.SetLevel(t.Context(), to); err != nil {
 		t.Fatal(err)
