@@ -203,7 +203,7 @@ func TestOdd(t *testing.T) {
 			}
 			n := views[0].Samples
 			in := &system.Input{Views: views, Clusters: 2, Settings: maps.Clone(s.Default), Seed: 1}
-			for name, few := range map[string]float64{"epochs": 3, "width": 8, "code": 4} { // of a network
+			for name, few := range map[string]float64{"epochs": 3, "width": 8, "code": 4, "layer1": 4, "layer2": 3} { // of a network and of layers
 				if in.Settings[name] > 0 {
 					in.Settings[name] = few
 				}

@@ -3,6 +3,7 @@ package imccp
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -211,8 +212,8 @@ func (net network) forward(x *mat.Dense, training bool) *mat.Dense {
 }
 
 func (net network) backward(d *mat.Dense) *mat.Dense {
-	for i := len(net) - 1; i >= 0; i-- {
-		d = net[i].backward(d)
+	for _, b := range slices.Backward(net) {
+		d = b.backward(d)
 	}
 	return d
 }
