@@ -121,7 +121,20 @@ func (s *searcher) refine(ctx context.Context, near neighbourhoods, candidates [
 		return nil, nil, err
 	}
 	given := opened(found.Labels, c, candidates, s.constraints)
+	isOpen := !slices.Equal(given, found.Labels)
 	found, err = partition.Mend(ctx, refined, c.Resolution, s.constraints, s.set.Partition, given, s.random(c.Neighbours, -c.Resolution, 1))
+	if err != nil || !isOpen {
+		return refined, found, err
+	}
+	// Parts that belong together after all must be able to join again.
+	if series, err = partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, s.set.Partition); err != nil {
+		return nil, nil, err
+	}
+	labels := make([]int32, len(found.Labels))
+	for i, l := range found.Labels {
+		labels[i] = int32(l)
+	}
+	found, err = series.Refine(ctx, c.Resolution, labels, s.random(c.Neighbours, -c.Resolution, 0))
 	return refined, found, err
 }
 
