@@ -145,7 +145,7 @@ func TestInputErrors(t *testing.T) {
 		want  string
 	}{
 		{[]*mvclust.View{changed("a", func(v *mvclust.View) { copy(v.Data, []float32{1, 1, 2, 2, 3, 5, 4, 10, 5, 17}) })}, "a: row 0 (counted from 0) is all zeros, which has no cosine, and the sample has no other view; remove the sample, or choose the l1, l2 or l3 metric (this is about the view after scale minmax)"},
-		{[]*mvclust.View{changed("a", func(v *mvclust.View) { copy(v.Data, []float32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}) })}, "a: row 0 (counted from 0) is all zeros, which has no cosine, and without such rows (5 in all) only 0 of 5 samples have this view, where similarity needs two; drop this view (this is about the view after scale minmax)"},
+		{[]*mvclust.View{changed("b", func(v *mvclust.View) { copy(v.Data, []float32{1, 9, 2, 7, 3, 5, 4, 2, 5, 1}) }), changed("a", func(v *mvclust.View) { copy(v.Data, []float32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}) })}, "a: row 0 (counted from 0) is all zeros, which has no cosine, and without such rows (5 in all) only 0 of 5 samples have this view, where similarity needs two; drop this view (this is about the view after scale minmax)"},
 		{[]*mvclust.View{rows("a", 5), nil}, "view 1 (counted from 0) is nil; leave it out"},
 	} {
 		_, err := mvclust.Fit(t.Context(), c.views, mvclust.Options{Preset: mvclust.Paper, Scale: view.MinMax})

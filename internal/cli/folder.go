@@ -46,7 +46,7 @@ func openFolder(ctx context.Context, path string) (*folder, error) {
 		if errors.Is(err, errBusy) {
 			return nil, busyError(path)
 		}
-		return nil, fmt.Errorf("the output folder %s cannot be written: %w; make it writable, or choose another", path, cause(err))
+		return nil, fmt.Errorf("the output folder %s cannot be written: %w; make it writable, or choose another with --output", path, cause(err))
 	}
 	return f, nil
 }
