@@ -119,15 +119,7 @@ func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
 		return translate(err, nil, &dataset.Set{IDs: c.model.IDs})
 	}
 	j.lap("cut")
-	if err := j.stageLabels(c.format, next.IDs, next.Labels, next.Confidence, mvclust.Names(next.Labels, next.Examples)); err != nil {
-		return err
-	}
-	if len(next.Levels) > 0 {
-		if err := j.stageLevels(c.format, next.IDs, next.Levels); err != nil {
-			return err
-		}
-	}
-	if err := j.stage(modelFile, next.Write); err != nil {
+	if err := j.stageModel(c.format, next); err != nil {
 		return err
 	}
 	if c.updated != nil {
@@ -405,21 +397,23 @@ func (c *cutting) updatedReport(j *job, next *mvclust.Model) *updateReport {
 
 // cutSummary is what cut prints of a model that was updated.
 func (r *updateReport) cutSummary(before *mvclust.Model, folder string) string {
-	level := ""
-	if r.Level >= 0 {
-		level = fmt.Sprintf("; level %d of 0 to %d", r.Level, len(r.Levels)-1)
+	return fmt.Sprintf("%s\nmean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n",
+		cutLine(before, len(r.Sizes), &r.Level, r.Levels), r.Confidence, r.Labels, words.Printable(folder), r.Cut.Seconds)
+}
+
+// cutLine says how many clusters there are now, and at what level, if at one.
+func cutLine(before *mvclust.Model, clusters int, level *int, levels []mvclust.Level) string {
+	line := fmt.Sprintf("%s in %s, %d before", words.Count(before.Samples(), "sample"), words.Count(clusters, "cluster"), before.Clusters())
+	if level != nil && *level >= 0 {
+		line += fmt.Sprintf("; level %d of 0 to %d", *level, len(levels)-1)
 	}
-	return fmt.Sprintf("%s in %s, %d before%s\nmean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n",
-		words.Count(r.Samples, "sample"), words.Count(len(r.Sizes), "cluster"), before.Clusters(), level, r.Confidence, r.Labels, words.Printable(folder), r.Cut.Seconds)
+	return line
 }
 
 // cutSummary is what cut prints.
 func (r *runReport) cutSummary(before *mvclust.Model, folder string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s, %d before", words.Count(r.Inputs.Samples, "sample"), words.Count(r.Clusters, "cluster"), before.Clusters())
-	if r.Level != nil && *r.Level >= 0 {
-		fmt.Fprintf(&b, "; level %d of 0 to %d", *r.Level, len(r.Levels)-1)
-	}
+	b.WriteString(cutLine(before, r.Clusters, r.Level, r.Levels))
 	largest := strings.Trim(fmt.Sprint(r.Sizes[:min(10, len(r.Sizes))]), "[]")
 	fmt.Fprintf(&b, "\n%d of a single sample; the largest: %s\n", r.Singletons, largest)
 	b.WriteString(r.Examples.summary())

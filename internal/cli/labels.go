@@ -62,6 +62,19 @@ func (j *job) stageLabels(format tableFormat, ids []string, labels []int, confid
 	})
 }
 
+// stageModel stages a model, its labels, and its levels if it has any.
+func (j *job) stageModel(format tableFormat, m *mvclust.Model) error {
+	if err := j.stageLabels(format, m.IDs, m.Labels, m.Confidence, mvclust.Names(m.Labels, m.Examples)); err != nil {
+		return err
+	}
+	if len(m.Levels) > 0 {
+		if err := j.stageLevels(format, m.IDs, m.Levels); err != nil {
+			return err
+		}
+	}
+	return j.stage(modelFile, m.Write)
+}
+
 // stageLevels stages levels.csv or levels.parquet.
 func (j *job) stageLevels(format tableFormat, ids []string, levels []mvclust.Level) error {
 	columns, header := make([][]int, len(levels)), []string{"id"}

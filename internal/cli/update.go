@@ -97,15 +97,7 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 		return translate(err, o.sources, n.set)
 	}
 	j.lap("update")
-	if err := j.stageLabels(o.format, next.IDs, next.Labels, next.Confidence, mvclust.Names(next.Labels, next.Examples)); err != nil {
-		return err
-	}
-	if len(next.Levels) > 0 {
-		if err := j.stageLevels(o.format, next.IDs, next.Levels); err != nil {
-			return err
-		}
-	}
-	if err := j.stage(modelFile, next.Write); err != nil {
+	if err := j.stageModel(o.format, next); err != nil {
 		return err
 	}
 	j.lap("write")

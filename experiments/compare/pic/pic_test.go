@@ -1,7 +1,6 @@
 package pic
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -26,21 +25,7 @@ func TestCluster(t *testing.T) {
 
 // Where the probabilities tell the classes, the views do not matter.
 func TestOnProbabilities(t *testing.T) {
-	in, truth := systemtest.Input(t, OnProbabilities(), 100, 4, 2, 3, 0)
-	p := mat.NewSymDense(len(truth), nil)
-	for i, a := range truth {
-		for j, b := range truth[:i+1] {
-			if a == b {
-				p.SetSym(i, j, 0.9)
-			}
-		}
-		p.SetSym(i, i, 1)
-	}
-	in.Probabilities = func(ctx context.Context) (*mat.SymDense, error) { return p, ctx.Err() }
-	systemtest.Finds(t, OnProbabilities(), in, truth, 1)
-	if p.At(0, 0) != 1 {
-		t.Error("the probabilities were changed")
-	}
+	systemtest.FindsByProbabilities(t, OnProbabilities(), 1)
 }
 
 // A sample's weights are on the simplex, and on its nearest neighbours; so are those of samples that

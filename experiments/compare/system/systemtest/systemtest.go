@@ -65,6 +65,27 @@ func Finds(t *testing.T, s system.System, in *system.Input, truth []int, least f
 	}
 }
 
+// FindsByProbabilities tests that a system that is given probabilities finds the classes by these at
+// least so well, whatever the views, and leaves them alone.
+func FindsByProbabilities(t *testing.T, s system.System, least float64) {
+	t.Helper()
+	in, truth := Input(t, s, 100, 4, 2, 3, 0)
+	p := mat.NewSymDense(len(truth), nil)
+	for i, a := range truth {
+		for j, b := range truth[:i+1] {
+			if a == b {
+				p.SetSym(i, j, 0.9)
+			}
+		}
+		p.SetSym(i, i, 1)
+	}
+	in.Probabilities = func(ctx context.Context) (*mat.SymDense, error) { return p, ctx.Err() }
+	Finds(t, s, in, truth, least)
+	if p.At(0, 0) != 1 {
+		t.Error("the probabilities were changed")
+	}
+}
+
 // slack is the relative error that rounding may make.
 const slack = 1e-7
 
