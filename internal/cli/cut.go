@@ -279,7 +279,7 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 	if from == nil && r.Examples != nil && r.Examples.File != nil {
 		from = &dataset.Examples{File: *r.Examples.File}
 	}
-	r.addExamples(from, next.Examples, next.Against, next.Labels, next.IDs)
+	r.Examples, r.Names = newExamplesReport(from, next.Examples, next.Against, next.IDs), mvclust.Names(next.Labels, next.Examples)
 	set := &dataset.Set{IDs: next.IDs, Files: r.Inputs.Files}
 	for _, v := range next.Views {
 		set.Views = append(set.Views, v.Rows)
@@ -391,14 +391,15 @@ func (c *cutting) updatedReport(j *job, next *mvclust.Model) *updateReport {
 	r := c.updated
 	r.Cut = &cutReport{Started: j.started.UTC().Truncate(time.Millisecond), Clusters: c.model.Clusters(), Stages: j.stages}
 	r.describe(next)
+	r.Examples = newExamplesReport(c.examples, next.Examples, next.Against, next.IDs)
 	r.Files, r.Cut.Seconds = j.dir.digests(), j.seconds()
 	return r
 }
 
 // cutSummary is what cut prints of a model that was updated.
 func (r *updateReport) cutSummary(before *mvclust.Model, folder string) string {
-	return fmt.Sprintf("%s\nmean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n",
-		cutLine(before, len(r.Sizes), &r.Level, r.Levels), r.Confidence, r.Labels, words.Printable(folder), r.Cut.Seconds)
+	return fmt.Sprintf("%s\n%smean confidence %.2f\n\n%s, model.mvclust and update.json are in %s (%.1f s)\n",
+		cutLine(before, len(r.Sizes), &r.Level, r.Levels), r.Examples.summary(), r.Confidence, r.Labels, words.Printable(folder), r.Cut.Seconds)
 }
 
 // cutLine says how many clusters there are now, and at what level, if at one.

@@ -43,11 +43,11 @@ type contradiction struct {
 	Label string `json:"label"`
 }
 
-// addExamples reports on examples, if there are any.
-func (r *runReport) addExamples(from *dataset.Examples, examples, against []mvclust.Example, labels []int, ids []string) {
-	r.Examples, r.Names = nil, mvclust.Names(labels, examples)
+// newExamplesReport reports on examples, nil if there are none: those in against were elsewhere, and
+// from, if it is not nil, says which file they are of.
+func newExamplesReport(from *dataset.Examples, examples, against []mvclust.Example, ids []string) *examplesReport {
 	if len(examples) == 0 {
-		return
+		return nil
 	}
 	different := map[string]bool{}
 	for _, x := range examples {
@@ -63,7 +63,7 @@ func (r *runReport) addExamples(from *dataset.Examples, examples, against []mvcl
 	for _, x := range against {
 		e.Against = append(e.Against, contradiction{idOf(ids, x.Sample), x.Label})
 	}
-	r.Examples = e
+	return e
 }
 
 // summary is the line of the summary.

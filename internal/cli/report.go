@@ -198,7 +198,7 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 	if len(result.Levels) > 0 {
 		r.Levels, r.Level = result.Levels, &result.Level
 	}
-	r.addExamples(in.examples, opt.Examples, result.Against, result.Labels, set.IDs)
+	r.Examples, r.Names = newExamplesReport(in.examples, opt.Examples, result.Against, set.IDs), mvclust.Names(result.Labels, opt.Examples)
 	if trace.Agreement != nil {
 		r.Agreement = trace.Agreement.Agreement
 	}

@@ -72,7 +72,10 @@ type updateReport struct {
 	Level   int              `json:"level"`
 	Changes *predict.Changes `json:"changes"`
 	Cut     *cutReport       `json:"cut,omitempty"` // of the result, since
-	Notes   []string         `json:"notes"`
+	// Examples are those of the cut, if the model has any, and Names those of the clusters.
+	Examples *examplesReport `json:"examples,omitempty"`
+	Names    []string        `json:"names,omitempty"`
+	Notes    []string        `json:"notes"`
 }
 
 // updateFunc adds the samples, writes the files, and prints the summary or the report.
@@ -122,7 +125,7 @@ func (r *updateReport) describe(m *mvclust.Model) {
 	for _, l := range m.Labels {
 		r.Sizes[l]++
 	}
-	r.Levels, r.Level = m.Levels, m.Level
+	r.Levels, r.Level, r.Names = m.Levels, m.Level, mvclust.Names(m.Labels, m.Examples)
 }
 
 // mostChanges bounds the changes that the summary lists; update.json has all.
