@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,12 @@ const (
 	// seeds is how often a system is run as its authors have it, unless the seed changes nothing;
 	// a grid is run once.
 	seeds = 3
-	// limit is what a run may take, and limitGrid what all runs of a grid may take.
-	limit, limitGrid = 20 * time.Minute, time.Hour
+	// limit is for how long processors may work on a run, and limitGrid on all runs of a grid: of
+	// two, twenty minutes and half an hour. A run that takes longer than long is not repeated.
+	limit, limitGrid, long = 40 * time.Minute, time.Hour, 5 * time.Minute
+	// largest is the number of samples up to which sets are run that the paper does not have, unless
+	// they are named.
+	largest = 2500
 	// published and ours are mvclust's own two ways.
 	published = "SLS-MPC"
 	ours      = "mvclust"
@@ -69,6 +74,7 @@ type Experiment struct {
 	l        *lab.Lab
 	all      []contestant
 	subjects []subject
+	large    []string // sets that are left out for their size
 }
 
 // contestants lists the systems, and mvclust in its two ways.
@@ -107,18 +113,43 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]l
 	if err != nil {
 		return nil, err
 	}
-	var cases, grids []lab.Case // the authors' settings come first, so that a stopped run has all rows
+	return e.cases(), nil
+}
+
+// cases lists the runs in the order by which a stopped run has the most: the sets of the paper
+// first and small ones first, on them the systems that are quick; then grids; then other sets, more
+// seeds, and at last what is slow of both.
+func (e *Experiment) cases() []lab.Case {
+	var parts [7][]lab.Case
+	var order []*subject
 	for i := range e.subjects {
-		x := &e.subjects[i]
+		order = append(order, &e.subjects[i])
+	}
+	slices.SortStableFunc(order, func(a, b *subject) int { return cmp.Compare(a.samples, b.samples) })
+	for _, x := range order {
 		for _, c := range e.all {
 			label := c.Name + " on " + x.title()
-			cases = append(cases, lab.Case{Label: label, Setups: []lab.Setup{e.setup(x, c)}, Seeds: e.seeds(x, c)})
+			one := lab.Case{Label: label, Setups: []lab.Setup{e.setup(x, c)}, Seeds: 1}
+			first, grid := 0, 2
+			switch foreign := !x.paper && e.Truth == ""; {
+			case foreign && c.Slow:
+				first = 6
+			case foreign:
+				first = 3
+			case c.Slow:
+				first, grid = 1, 5
+			}
+			parts[first] = append(parts[first], one)
 			for _, s := range e.grid(x, c) {
-				grids = append(grids, lab.Case{Label: label + ", " + strings.Join(s.Settings, ", "), Setups: []lab.Setup{s}, Seeds: 1})
+				parts[grid] = append(parts[grid], lab.Case{Label: label + ", " + strings.Join(s.Settings, ", "), Setups: []lab.Setup{s}, Seeds: 1})
+			}
+			if n := e.seeds(x, c); n > 1 {
+				one.From, one.Seeds, one.Long = 1, n, long.Seconds()
+				parts[4] = append(parts[4], one)
 			}
 		}
 	}
-	return append(cases, grids...), nil
+	return slices.Concat(parts[:]...)
 }
 
 // setup is that of a system as its authors have it.
@@ -188,12 +219,12 @@ func (e *Experiment) sets(ctx context.Context, names []string) error {
 	if len(all) == 0 {
 		return fmt.Errorf("--data: %s holds no .npz files; name a folder of data sets", strings.Join(e.l.Folders, ", "))
 	}
-	return e.describe(ctx, all)
+	return e.describe(ctx, all, len(names) > 0)
 }
 
 // describe fills in what is known of the subjects, and leaves out those that are not of a quick
-// run.
-func (e *Experiment) describe(ctx context.Context, all []subject) error {
+// run, or are large and not named.
+func (e *Experiment) describe(ctx context.Context, all []subject, named bool) error {
 	for _, x := range all {
 		if e.l.Quick && !e.l.Small(x.setup.File) {
 			continue
@@ -202,6 +233,12 @@ func (e *Experiment) describe(ctx context.Context, all []subject) error {
 		_, labels, classes, err := e.l.Load(ctx, x.setup)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if err == nil && len(labels) > largest && !named && !x.paper {
+			if !x.lacking {
+				e.large = append(e.large, x.name)
+			}
+			continue
 		}
 		if err == nil {
 			x.samples, x.classes = len(labels), classes
@@ -250,7 +287,7 @@ func (e *Experiment) own(ctx context.Context) error {
 	}
 	e.l.Folders = []string{folder}
 	s := lab.Setup{File: file}
-	return e.describe(ctx, []subject{{name: s.Name(), setup: s}})
+	return e.describe(ctx, []subject{{name: s.Name(), setup: s}}, true)
 }
 
 // method runs a system within its limits.
@@ -265,11 +302,11 @@ func (e *Experiment) method(c contestant) lab.Func {
 		if c.Fills {
 			in.Views = system.Fill(views)
 		}
-		timed, cancel := context.WithTimeout(ctx, limit)
+		bounded, cancel := lab.Bounded(ctx, limit)
 		defer cancel()
-		labels, err := c.Cluster(timed, in)
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, &lab.Lasting{Reason: fmt.Sprintf("takes more than %d minutes", int(limit.Minutes()))}
+		labels, err := c.Cluster(bounded, in)
+		if err != nil && errors.Is(context.Cause(bounded), lab.ErrLasts) {
+			return nil, &lab.Lasting{Reason: fmt.Sprintf("takes more than %d minutes of a processor", int(limit.Minutes()))}
 		}
 		return labels, err
 	})
@@ -308,8 +345,8 @@ func (e *Experiment) refuse(ctx context.Context, c contestant, t *lab.Task) erro
 	if list == nil {
 		return errors.New(reason)
 	}
-	if took := list[0].Median() * float64(len(c.Grid)); took > limitGrid.Seconds() {
-		return &lab.Lasting{Reason: fmt.Sprintf("the grid takes more than %d minutes", int(limitGrid.Minutes()))}
+	if took := lab.Processor.Of(list[0]) * float64(len(c.Grid)); took > limitGrid.Seconds() {
+		return &lab.Lasting{Reason: fmt.Sprintf("the grid takes more than %d minutes of a processor", int(limitGrid.Minutes()))}
 	}
 	return nil
 }
@@ -354,6 +391,9 @@ func (e *Experiment) records(x *subject, c contestant) (lab.Records, string) {
 func (e *Experiment) seeds(x *subject, c contestant) int {
 	if e.l.Quick || c.Steady && x.setup.Missing == nil {
 		return 1
+	}
+	if x.paper {
+		return cmp.Or(c.Seeds, seeds)
 	}
 	return seeds
 }

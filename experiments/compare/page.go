@@ -150,7 +150,10 @@ func (e *Experiment) table(x *subject) string {
 	for _, m := range columns(x) {
 		head = append(head, m.Title())
 	}
-	rows := [][]string{append(head, "clusters", "s", "MiB", "chosen in the grid")}
+	if x.paper {
+		head = append(head, "difference")
+	}
+	rows := [][]string{append(head, "clusters", "processor s", "MiB", "chosen in the grid")}
 	for _, c := range e.listed() {
 		own, _ := e.records(x, c)
 		says := printed(x.name, c.Name, x.lacking)
@@ -162,9 +165,17 @@ func (e *Experiment) table(x *subject) string {
 		for _, m := range columns(x) {
 			line = append(line, entry(says, own, best, m, x.paper))
 		}
+		if x.paper {
+			d := e.difference(x, c)
+			if d == d {
+				line = append(line, lab.Signed(d))
+			} else {
+				line = append(line, "–")
+			}
+		}
 		clusters, seconds, memory, chosen := "–", "–", "–", ""
 		if own != nil {
-			clusters, seconds = own.Of(lab.Clusters).Write(0), lab.Digits(own.Of(lab.Seconds).Mean)
+			clusters, seconds = own.Of(lab.Clusters).Write(0), lab.Digits(own.Of(lab.Processor).Mean)
 			memory = fmt.Sprintf("%.0f", own.Of(lab.Peak).Mean/(1<<20))
 		}
 		if best != nil {
@@ -299,28 +310,45 @@ func state(lacking bool) string {
 // margin is by how many points a figure may differ from the paper's unremarked.
 const margin = 5
 
+// decisive is the metric by which figures of the paper are compared with ours.
+func decisive(says figures) lab.Metric {
+	if _, there := says[lab.ARI]; there {
+		return lab.ARI
+	}
+	return lab.BCubedF
+}
+
+// difference is by how much our figure of a system, that of the grid where there is one, lies above
+// the paper's; NaN where one of them is missing.
+func (e *Experiment) difference(x *subject, c contestant) float64 {
+	says := printed(x.name, c.Name, x.lacking)
+	if says == nil {
+		return math.NaN()
+	}
+	m := decisive(says)
+	here := e.value(x, c, m)
+	if best := e.best(x, c); best != nil {
+		here = m.Of(best)
+	}
+	return here - says[m]
+}
+
 // Differ lists where ours differs from the paper's figure by more than the margin.
 func (p *page) Differ() string {
 	rows := [][]string{{"system", "set", "metric", "paper", "authors' settings", "grid", "difference", "their program, ARI"}}
 	for _, c := range p.e.all {
 		for i := range p.e.subjects {
 			x := &p.e.subjects[i]
-			says := printed(x.name, c.Name, x.lacking)
-			m := lab.ARI
-			if _, ok := says[m]; !ok {
-				m = lab.BCubedF
-			}
-			here := p.e.value(x, c, m)
-			if says == nil || here != here {
+			d := p.e.difference(x, c)
+			if !(math.Abs(d) > margin) {
 				continue
 			}
-			near, chosen := here, "–"
+			says, chosen := printed(x.name, c.Name, x.lacking), "–"
+			m := decisive(says)
 			if best := p.e.best(x, c); best != nil {
-				near, chosen = m.Of(best), lab.Points(m.Of(best))
+				chosen = lab.Points(m.Of(best))
 			}
-			if d := near - says[m]; math.Abs(d) > margin {
-				rows = append(rows, []string{c.Name, x.title(), m.Title(), fmt.Sprintf("%.2f", says[m]), lab.Points(here), chosen, lab.Signed(d), lab.Points(program(x.name, c.Name, x.lacking))})
-			}
+			rows = append(rows, []string{c.Name, x.title(), m.Title(), fmt.Sprintf("%.2f", says[m]), lab.Points(p.e.value(x, c, m)), chosen, lab.Signed(d), lab.Points(program(x.name, c.Name, x.lacking))})
 		}
 	}
 	if len(rows) == 1 {
@@ -332,6 +360,9 @@ func (p *page) Differ() string {
 // Skipped lists what could not be run, and why.
 func (p *page) Skipped() string {
 	var skipped lab.Reasons
+	for _, name := range p.e.large {
+		skipped.Add(fmt.Sprintf("more than %s samples; naming the set runs it", lab.Whole(largest)), name)
+	}
 	for _, c := range p.e.all {
 		for i := range p.e.subjects {
 			x := &p.e.subjects[i]
@@ -394,7 +425,7 @@ func numbers(list lab.Records) map[string]float64 {
 		return nil
 	}
 	out := map[string]float64{"runs": float64(len(list))}
-	for _, m := range []lab.Metric{lab.PairwiseF, lab.BCubedPrecision, lab.BCubedF, lab.NMI, lab.ARI, lab.Clusters, lab.Seconds, lab.Peak} {
+	for _, m := range []lab.Metric{lab.PairwiseF, lab.BCubedPrecision, lab.BCubedF, lab.NMI, lab.ARI, lab.Clusters, lab.Processor, lab.Seconds, lab.Peak} {
 		n := list.Of(m)
 		out[string(m)] = lab.Round(n.Mean)
 		if m == lab.ARI && n.Count > 1 {

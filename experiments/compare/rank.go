@@ -201,18 +201,18 @@ func (e *Experiment) figure(r *ranking, name, title string) lab.Figure {
 	return lab.Figure{Name: name, Title: title, Panels: []lab.Panel{p}, Tall: 120 + 22*len(r.rank)}
 }
 
-// cost draws the mean ARI over the time on the subjects of a state; no panel where there are none.
+// cost draws the mean ARI over the time of processors on the subjects of a state; no panel where there are none.
 func (e *Experiment) cost(lacking bool, name, title string) lab.Figure {
 	some, systems := e.shared(lacking)
 	f := lab.Figure{Name: name, Title: title, Tall: 420}
 	if len(some) > 0 {
 		f.Panels = []lab.Panel{{
-			X: "seconds, the geometric mean of the sets", Y: "mean ARI", LogX: true,
+			X: "seconds of a processor, the geometric mean of the sets", Y: "mean ARI", LogX: true,
 			Series: clouds(systems, func(i int) (seconds, quality float64) {
 				logarithm := 0.0
 				for _, x := range some {
 					quality += e.value(x, systems[i], lab.ARI) / float64(len(some))
-					logarithm += math.Log(max(1e-4, e.value(x, systems[i], lab.Seconds))) / float64(len(some))
+					logarithm += math.Log(max(1e-4, e.value(x, systems[i], lab.Processor))) / float64(len(some))
 				}
 				return math.Exp(logarithm), quality
 			}),

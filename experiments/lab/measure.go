@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -23,20 +24,48 @@ func Clustering(find func(ctx context.Context, t *Task, views []*mvclust.View) (
 			return err
 		}
 		peak := watch()
-		start := time.Now()
+		start, worked := time.Now(), processor()
 		labels, err := find(ctx, t, views)
 		seconds := time.Since(start).Seconds()
+		worked = processor() - worked
 		bytes := peak()
 		if err != nil {
 			return err
 		}
 		t.Seconds = append(t.Seconds, Round(seconds))
+		t.Set(string(Processor), worked)
 		if len(t.Seconds) > 1 {
 			return nil
 		}
 		t.Peak = bytes
 		return t.Score(labels)
 	}
+}
+
+// ErrLasts ends a context that Bounded made.
+var ErrLasts = errors.New("the run takes too much time of processors")
+
+// Bounded returns a context that ends with the cause ErrLasts once processors have worked for this
+// process as long as that.
+func Bounded(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	from := processor()
+	go func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if processor()-from > most.Seconds() {
+					cancel(ErrLasts)
+					return
+				}
+			case <-bounded.Done():
+				return
+			}
+		}
+	}()
+	return bounded, func() { cancel(nil) }
 }
 
 // Views returns the views that the setup asks for, and counts the incomplete samples.

@@ -19,6 +19,9 @@ const (
 	Large             Metric = "large"
 	Seconds           Metric = "seconds"
 	Peak              Metric = "peak"
+	// Processor is for how many seconds processors worked, which does not depend on what else the
+	// machine does, as Seconds do.
+	Processor Metric = "processor"
 )
 
 // scores are the metrics that are scores: their names on a page, and where they are.
@@ -56,6 +59,8 @@ func (m Metric) Of(r *Record) float64 {
 		return r.Median()
 	case m == Peak:
 		return float64(r.Peak)
+	case m == Processor:
+		return r.Value(string(m))
 	case r.Scores == nil:
 		return 0
 	case m == Clusters:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // peak returns the most memory that a process that ended had, in bytes.
@@ -19,4 +20,13 @@ func peak(state *os.ProcessState) int64 {
 		return most
 	}
 	return most << 10 // the others count kilobytes
+}
+
+// processor returns the seconds that processors have worked for this process.
+func processor() float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }

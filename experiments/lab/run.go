@@ -79,10 +79,22 @@ type Case struct {
 	Setups, Beside []Setup
 	Rounds         int
 	Enough         float64
-	// Seeds is how often that is done, with the seeds 0, 1 and so on; 0 stands for once.
-	Seeds, BesideSeeds int
+	// Seeds is how often that is done, with the seeds 0, 1 and so on; 0 stands for once. From
+	// is the first seed: what is before it is another case's. Those after one whose run took
+	// more than Long seconds of processors are left out, where that is not 0.
+	Seeds, BesideSeeds, From int
+	Long                     float64
 	// Detailed asks for Record.Detail of the first seed.
 	Detailed bool
+}
+
+// long reports whether a run before that of a seed says that there need be no more.
+func (l *Lab) long(c *Case, seed int) bool {
+	if c.Long == 0 || seed == 0 {
+		return false
+	}
+	r := l.Store.records[recordKey(c.Setups[0], 0)]
+	return r != nil && (r.Reason != "" || Processor.Of(r) > c.Long)
 }
 
 func (l *Lab) seeds(c *Case) int {
@@ -110,7 +122,7 @@ func (l *Lab) Run(ctx context.Context, cases []Case) error {
 	}
 	for i := range cases {
 		c := &cases[i]
-		for seed := range l.seeds(c) {
+		for seed := c.From; seed < l.seeds(c) && !l.long(c, seed); seed++ {
 			if err := l.runCase(ctx, c, uint64(seed), detailed, fmt.Sprintf("%d/%d %s", i+1, len(cases), c.Label)); err != nil {
 				return err
 			}
@@ -151,8 +163,8 @@ func (l *Lab) left(cases []Case) {
 	seconds := 0.0
 	for i := range cases {
 		for _, s := range cases[i].Setups {
-			if of := l.cost[s.data()]; of[1] > 0 && l.reasons[s.Key()] == "" && l.Store.records[recordKey(s, 0)] == nil {
-				seconds += of[0] / of[1] * float64(l.seeds(&cases[i])*max(1, cases[i].Rounds))
+			if of := l.cost[s.data()]; of[1] > 0 && l.reasons[s.Key()] == "" && l.Store.records[recordKey(s, uint64(cases[i].From))] == nil && !l.long(&cases[i], cases[i].From) {
+				seconds += of[0] / of[1] * float64((l.seeds(&cases[i])-cases[i].From)*max(1, cases[i].Rounds))
 			}
 		}
 	}

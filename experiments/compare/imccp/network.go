@@ -5,36 +5,31 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"github.com/mvclust/mvclust/experiments/compare/single"
 )
 
 // tensor is a list of parameters, with the gradient and the moments of it that Adam keeps.
-type tensor struct{ value, slope, first, second []float64 }
+type tensor struct{ value, slope, first, second []float32 }
 
 func newTensor(n int) *tensor {
-	return &tensor{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	return &tensor{make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)}
 }
 
-// The activations at the end of a block.
-type activation int
-
-const (
-	rectify activation = iota // max(0, x)
-	softmax
-)
-
-// block is a layer of a network: a linear map, a batch normalisation, where there is one, and an
-// activation.
+// block is a layer of a network. It ends either with a batch normalisation and max(0, x), or with
+// a bias and a softmax: a bias before a normalisation would change nothing.
 type block struct {
-	in, out                   int
-	weight, bias, gain, shift *tensor // the last two nil without normalisation
-	end                       activation
-	mean, variance            []float64 // running ones, for what is not training
+	in, out     int
+	weight      *tensor
+	gain, shift *tensor // of the normalisation
+	bias        *tensor // where there is none
 
-	// What the last training batch left for its gradient.
-	x, hat, y *mat.Dense
-	deviation []float64
+	mean, variance []float32 // running ones, for what is not training
+
+	// What the last batch left for its gradient; scale is 1 over the deviations, and back the
+	// gradient by the input.
+	x, hat, y, back *single.Matrix
+	scale           []float32
+	work            *single.Multiplier
 }
 
 const (
@@ -42,188 +37,201 @@ const (
 	epsilon  = 1e-5
 )
 
-func newBlock(in, out int, normal bool, end activation, random *rand.Rand) *block {
-	b := &block{in: in, out: out, end: end, weight: newTensor(in * out), bias: newTensor(out)}
-	for _, t := range []*tensor{b.weight, b.bias} {
+func newBlock(in, out int, soft bool, work *single.Multiplier, random *rand.Rand) *block {
+	b := &block{in: in, out: out, weight: newTensor(in * out), work: work}
+	first := func(t *tensor) {
 		for i := range t.value {
-			t.value[i] = (2*random.Float64() - 1) / math.Sqrt(float64(in))
+			t.value[i] = float32((2*random.Float64() - 1) / math.Sqrt(float64(in)))
 		}
 	}
-	if normal {
-		b.gain, b.shift = newTensor(out), newTensor(out)
-		b.mean, b.variance = make([]float64, out), make([]float64, out)
-		for c := range out {
-			b.gain.value[c], b.variance[c] = 1, 1
-		}
+	first(b.weight)
+	if soft {
+		b.bias = newTensor(out)
+		first(b.bias)
+		return b
+	}
+	b.gain, b.shift = newTensor(out), newTensor(out)
+	b.mean, b.variance = make([]float32, out), make([]float32, out)
+	for c := range out {
+		b.gain.value[c], b.variance[c] = 1, 1
 	}
 	return b
 }
 
 func (b *block) parameters() []*tensor {
-	if b.gain == nil {
+	if b.bias != nil {
 		return []*tensor{b.weight, b.bias}
 	}
-	return []*tensor{b.weight, b.bias, b.gain, b.shift}
+	return []*tensor{b.weight, b.gain, b.shift}
 }
 
-// forward returns what the block makes of the rows of x.
-func (b *block) forward(x *mat.Dense, training bool) *mat.Dense {
-	n, _ := x.Dims()
-	y := new(mat.Dense)
-	y.Mul(x, mat.NewDense(b.in, b.out, b.weight.value))
-	for i := range n {
-		floats.Add(y.RawRowView(i), b.bias.value)
-	}
-	if b.gain != nil {
-		b.normalise(y, training)
-	}
-	for i := range n {
-		row := y.RawRowView(i)
-		if b.end == softmax {
-			floats.AddConst(-floats.LogSumExp(row), row)
-			for c, v := range row {
-				row[c] = math.Exp(v)
-			}
-			continue
+// weights are the block's, a row for every input.
+func (b *block) weights() *single.Matrix {
+	return &single.Matrix{Rows: b.in, Columns: b.out, Data: b.weight.value}
+}
+
+// forward returns what the block makes of the rows of x. It holds until the next call.
+func (b *block) forward(x *single.Matrix, training bool) *single.Matrix {
+	y := b.work.Multiply(b.y, single.Rows(x), single.Columns(b.weights()))
+	b.x, b.y = x, y
+	if b.bias != nil {
+		for i := range y.Rows {
+			b.soften(y.Row(i))
 		}
-		for c, v := range row {
-			row[c] = max(0, v)
-		}
+		return y
 	}
+	mean, variance := b.mean, b.variance
 	if training {
-		b.x, b.y = x, y
+		mean, variance = b.moments(y)
 	}
+	b.scale = make([]float32, b.out)
+	for c, v := range variance {
+		b.scale[c] = float32(1 / math.Sqrt(float64(v)+epsilon))
+	}
+	b.hat = b.hat.Sized(y.Rows, y.Columns)
+	single.Spread(y.Rows, 64, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, hat := y.Row(i), b.hat.Row(i)
+			scale, gain, shift := b.scale[:len(row)], b.gain.value[:len(row)], b.shift.value[:len(row)]
+			for c, v := range row {
+				h := (v - mean[c]) * scale[c]
+				hat[c] = h
+				row[c] = max(0, h*gain[c]+shift[c])
+			}
+		}
+	})
 	return y
 }
 
-// normalise gives every column the mean and the deviation that the block has learned.
-func (b *block) normalise(y *mat.Dense, training bool) {
-	n, _ := y.Dims()
-	mean, variance := b.mean, b.variance
-	if training {
-		mean, variance = make([]float64, b.out), make([]float64, b.out)
-		for i := range n {
-			floats.AddScaled(mean, 1/float64(n), y.RawRowView(i))
-		}
-		for i := range n {
-			for c, v := range y.RawRowView(i) {
-				variance[c] += (v - mean[c]) * (v - mean[c]) / float64(n)
+// soften adds the bias, and makes the row positive with the sum 1, as the exponentials are.
+func (b *block) soften(row []float32) {
+	most := float32(math.Inf(-1))
+	for c := range row {
+		row[c] += b.bias.value[c]
+		most = max(most, row[c])
+	}
+	sum := 0.0
+	for c, v := range row {
+		e := math.Exp(float64(v - most))
+		row[c] = float32(e)
+		sum += e
+	}
+	for c := range row {
+		row[c] /= float32(sum)
+	}
+}
+
+// moments returns the means and the variances of the columns, and moves the running ones.
+func (b *block) moments(y *single.Matrix) (mean, variance []float32) {
+	mean, variance = make([]float32, b.out), make([]float32, b.out)
+	n := float32(y.Rows)
+	single.Spread(b.out, 256, func(_, lo, hi int) {
+		mean, variance := mean[lo:hi], variance[lo:hi]
+		for i := range y.Rows {
+			for c, v := range y.Row(i)[lo:hi] {
+				mean[c] += v
 			}
 		}
 		for c := range mean {
-			b.mean[c] += momentum * (mean[c] - b.mean[c])
-			b.variance[c] += momentum * (variance[c]*float64(n)/float64(max(1, n-1)) - b.variance[c])
+			mean[c] /= n
 		}
-	}
-	deviation := make([]float64, b.out)
-	for c, v := range variance {
-		deviation[c] = math.Sqrt(v + epsilon)
-	}
-	for i := range n {
-		row := y.RawRowView(i)
-		floats.Sub(row, mean)
-		floats.Div(row, deviation)
-	}
-	if training {
-		b.hat, b.deviation = mat.DenseCopyOf(y), deviation
-	}
-	for i := range n {
-		row := y.RawRowView(i)
-		floats.Mul(row, b.gain.value)
-		floats.Add(row, b.shift.value)
-	}
-}
-
-// backward takes the gradient by the output of the last training batch, adds those by the
-// parameters, and returns that by the input.
-func (b *block) backward(dy *mat.Dense) *mat.Dense {
-	n, _ := dy.Dims()
-	d := mat.DenseCopyOf(dy)
-	for i := range n {
-		row, out := d.RawRowView(i), b.y.RawRowView(i)
-		if b.end == softmax {
-			floats.AddConst(-floats.Dot(row, out), row)
-			floats.Mul(row, out)
-			continue
-		}
-		for c := range row {
-			if out[c] <= 0 {
-				row[c] = 0
+		for i := range y.Rows {
+			for c, v := range y.Row(i)[lo:hi] {
+				variance[c] += (v - mean[c]) * (v - mean[c])
 			}
 		}
-	}
-	if b.gain != nil {
+		for c, v := range variance {
+			variance[c] = v / n
+			b.mean[lo+c] += momentum * (mean[c] - b.mean[lo+c])
+			b.variance[lo+c] += momentum * (v/max(1, n-1) - b.variance[lo+c])
+		}
+	})
+	return mean, variance
+}
+
+// backward takes the gradient d by the output of the last training batch, which it overwrites, sets
+// those by the parameters, and returns that by the input, which holds until the next call.
+func (b *block) backward(d *single.Matrix) *single.Matrix {
+	if b.bias != nil {
+		b.unsoften(d)
+	} else {
 		b.unnormalise(d)
 	}
-	for i := range n {
-		floats.Add(b.bias.slope, d.RawRowView(i))
-	}
-	var dw, dx mat.Dense
-	dw.Mul(b.x.T(), d)
-	floats.Add(b.weight.slope, dw.RawMatrix().Data)
-	dx.Mul(d, mat.NewDense(b.in, b.out, b.weight.value).T())
-	return &dx
+	b.work.Multiply(&single.Matrix{Rows: b.in, Columns: b.out, Data: b.weight.slope}, single.Columns(b.x), single.Columns(d))
+	b.back = b.work.Multiply(b.back, single.Rows(d), single.Rows(b.weights()))
+	return b.back
 }
 
-// unnormalise turns the gradient by the result of normalise into that by its input.
-func (b *block) unnormalise(d *mat.Dense) {
-	n, _ := d.Dims()
-	sum, along := make([]float64, b.out), make([]float64, b.out)
-	for i := range n {
-		row, hat := d.RawRowView(i), b.hat.RawRowView(i)
+func (b *block) unsoften(d *single.Matrix) {
+	clear(b.bias.slope)
+	for i := range d.Rows {
+		row, out := d.Row(i), b.y.Row(i)
+		along := float32(0)
 		for c, v := range row {
-			sum[c] += v
-			along[c] += v * hat[c]
+			along += v * out[c]
 		}
-	}
-	floats.Add(b.shift.slope, sum)
-	floats.Add(b.gain.slope, along)
-	for i := range n {
-		row, hat := d.RawRowView(i), b.hat.RawRowView(i)
 		for c := range row {
-			row[c] = b.gain.value[c] / b.deviation[c] * (row[c] - sum[c]/float64(n) - hat[c]*along[c]/float64(n))
+			row[c] = (row[c] - along) * out[c]
+			b.bias.slope[c] += row[c]
 		}
 	}
 }
 
-// network is blocks one after the other.
-type network []*block
-
-// newNetwork has blocks between layers of the given sizes. All are normalised and rectified; where
-// soft is true, the last one is a softmax without normalisation instead.
-func newNetwork(sizes []int, soft bool, random *rand.Rand) network {
-	var net network
-	for i := range len(sizes) - 1 {
-		last := soft && i == len(sizes)-2
-		end := rectify
-		if last {
-			end = softmax
+// unnormalise turns the gradient by the output into that by what the normalisation got.
+func (b *block) unnormalise(d *single.Matrix) {
+	clear(b.shift.slope)
+	clear(b.gain.slope)
+	n := float32(d.Rows)
+	single.Spread(b.out, 256, func(_, lo, hi int) {
+		sum, along := b.shift.slope[lo:hi], b.gain.slope[lo:hi]
+		for i := range d.Rows {
+			row, out, hat := d.Row(i)[lo:hi], b.y.Row(i)[lo:hi], b.hat.Row(i)[lo:hi]
+			for c, v := range row {
+				if out[c] <= 0 {
+					v, row[c] = 0, 0
+				}
+				sum[c] += v
+				along[c] += v * hat[c]
+			}
 		}
-		net = append(net, newBlock(sizes[i], sizes[i+1], !last, end, random))
+		gain, scale := b.gain.value[lo:hi], b.scale[lo:hi]
+		for i := range d.Rows {
+			row, hat := d.Row(i)[lo:hi], b.hat.Row(i)[lo:hi]
+			for c, v := range row {
+				row[c] = gain[c] * scale[c] * (v - (sum[c]+hat[c]*along[c])/n)
+			}
+		}
+	})
+}
+
+// network is blocks one after the other, and the number of times that it has learned.
+type network struct {
+	blocks []*block
+	steps  int
+}
+
+// newNetwork has blocks between layers of the given sizes. All are normalised, but where soft is
+// true for the last one, which ends with a softmax.
+func newNetwork(sizes []int, soft bool, work *single.Multiplier, random *rand.Rand) *network {
+	net := new(network)
+	for i := range len(sizes) - 1 {
+		net.blocks = append(net.blocks, newBlock(sizes[i], sizes[i+1], soft && i == len(sizes)-2, work, random))
 	}
 	return net
 }
 
-func (net network) forward(x *mat.Dense, training bool) *mat.Dense {
-	for _, b := range net {
+func (net *network) forward(x *single.Matrix, training bool) *single.Matrix {
+	for _, b := range net.blocks {
 		x = b.forward(x, training)
 	}
 	return x
 }
 
-func (net network) backward(d *mat.Dense) *mat.Dense {
-	for _, b := range slices.Backward(net) {
+func (net *network) backward(d *single.Matrix) *single.Matrix {
+	for _, b := range slices.Backward(net.blocks) {
 		d = b.backward(d)
 	}
 	return d
-}
-
-func (net network) parameters() []*tensor {
-	var all []*tensor
-	for _, b := range net {
-		all = append(all, b.parameters()...)
-	}
-	return all
 }
 
 // The constants of Adam.
@@ -233,16 +241,22 @@ const (
 	tiniest = 1e-8
 )
 
-// adam moves the parameters by their gradients, in step number t from 1 on, at a rate, and clears
-// these.
-func adam(all []*tensor, t int, rate float64) {
-	bias1, bias2 := 1-math.Pow(decay1, float64(t)), 1-math.Pow(decay2, float64(t))
-	for _, p := range all {
-		for i, g := range p.slope {
-			p.first[i] += (1 - decay1) * (g - p.first[i])
-			p.second[i] += (1 - decay2) * (g*g - p.second[i])
-			p.value[i] -= rate * p.first[i] / bias1 / (math.Sqrt(p.second[i]/bias2) + tiniest)
-			p.slope[i] = 0
+// adam moves the parameters against their gradients, at a rate.
+func (net *network) adam(rate float64) {
+	net.steps++
+	bias1, bias2 := 1-math.Pow(decay1, float64(net.steps)), 1-math.Pow(decay2, float64(net.steps))
+	length, least := float32(rate/bias1*math.Sqrt(bias2)), float32(tiniest*math.Sqrt(bias2))
+	for _, b := range net.blocks {
+		for _, p := range b.parameters() {
+			single.Spread(len(p.value), 1<<16, func(_, lo, hi int) {
+				value, first, second := p.value[lo:hi], p.first[lo:hi], p.second[lo:hi]
+				for i, g := range p.slope[lo:hi] {
+					f := first[i] + (1-decay1)*(g-first[i])
+					s := second[i] + (1-decay2)*(g*g-second[i])
+					first[i], second[i] = f, s
+					value[i] -= length * f / (float32(math.Sqrt(float64(s))) + least)
+				}
+			})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/mvclust/mvclust/experiments/compare/single"
 	"github.com/mvclust/mvclust/experiments/compare/system"
 	"github.com/mvclust/mvclust/experiments/opponent"
 	"github.com/mvclust/mvclust/method/view"
@@ -17,7 +18,7 @@ import (
 // System describes the method.
 func System() system.System {
 	return system.System{
-		Name: "MCDCF", Source: "Chang, Hu, Li, Wang and Peng, Multi-view clustering via deep concept factorization, 2021", Told: true, Fills: true, Samples: 3000,
+		Name: "MCDCF", Source: "Chang, Hu, Li, Wang and Peng, Multi-view clustering via deep concept factorization, 2021", Told: true, Fills: true, Slow: true, Samples: 3000,
 		Note:    "the objective is that of the kernel, which the steps lower, where its authors' program watches that of the rows",
 		Default: system.Settings{"beta": 100, "width": 10, "layer1": 100, "layer2": 50},
 		Grid: system.Product(
@@ -68,12 +69,14 @@ const (
 	least          = 1e-9
 )
 
-// part is a view: its kernel, its graph of neighbours, and its factors.
+// part is a view: its kernel, its graph of neighbours, and its factors. kw1 and kv2 are the kernel
+// times w1 and v2, which take most of the time.
 type part struct {
-	kernel         *mat.Dense
+	kernel         *kernel
 	links          *opponent.Sparse
 	degree         []float64
 	w1, v1, w2, v2 *mat.Dense
+	kw1, kv2       *mat.Dense
 }
 
 func newPart(ctx context.Context, v *view.View, set system.Settings, random *rand.Rand) (*part, error) {
@@ -85,21 +88,50 @@ func newPart(ctx context.Context, v *view.View, set system.Settings, random *ran
 	if p.w1, p.v1, err = factorise(ctx, p.kernel, int(set["layer1"]), random); err != nil {
 		return nil, err
 	}
-	p.w1, p.v1 = even(p.w1, p.v1)
+	even(p.v1, p.w1)
 	if p.w2, p.v2, err = factorise(ctx, gaussian(p.v1, set["width"]), int(set["layer2"]), random); err != nil {
 		return nil, err
 	}
-	p.w2, p.v2 = even(p.w2, p.v2)
+	even(p.v2, p.w2)
+	p.kw1 = p.kernel.times(p.w1)
 	return p, nil
 }
 
-func gaussian(rows *mat.Dense, width float64) *mat.Dense {
-	k := mat.DenseCopyOf(system.SquaredDistances(rows))
-	data := k.RawMatrix().Data
-	for i, d := range data {
-		data[i] = math.Exp(-d / (2 * width * width))
+// kernel is a symmetric matrix, one row for each sample. Its products take most of the time, and are
+// made in single precision.
+type kernel struct {
+	values *single.Matrix
+	work   single.Multiplier
+}
+
+func gaussian(rows *mat.Dense, width float64) *kernel {
+	far := system.SquaredDistances(rows)
+	n := far.SymmetricDim()
+	k := &kernel{values: single.New(n, n)}
+	for i := range n {
+		row := k.values.Row(i)
+		for j := range row {
+			row[j] = float32(math.Exp(-far.At(i, j) / (2 * width * width)))
+		}
 	}
 	return k
+}
+
+// times returns the product with a matrix.
+func (k *kernel) times(m *mat.Dense) *mat.Dense {
+	n, columns := m.Dims()
+	right := single.New(n, columns)
+	for i, x := range m.RawMatrix().Data {
+		right.Data[i] = float32(x)
+	}
+	p := k.work.Multiply(nil, single.Columns(right), single.Rows(k.values))
+	image := mat.NewDense(n, columns, nil)
+	for c := range columns {
+		for i, x := range p.Row(c) {
+			image.Set(i, c, float64(x))
+		}
+	}
+	return image
 }
 
 // graph returns the graph of nearest neighbours, normalised by the degrees from both sides, and the
@@ -142,16 +174,16 @@ func graph(rows *mat.Dense) (*opponent.Sparse, []float64) {
 
 // factorise returns the factors of a kernel K, by which trace(K) - 2 trace(K W V') + trace(V W'K W V')
 // is low.
-func factorise(ctx context.Context, k *mat.Dense, concepts int, random *rand.Rand) (w, v *mat.Dense, err error) {
-	n, _ := k.Dims()
+func factorise(ctx context.Context, k *kernel, concepts int, random *rand.Rand) (w, v *mat.Dense, err error) {
+	n := k.values.Rows
 	w, v = positive(n, concepts, random), positive(n, concepts, random)
+	kw := k.times(w)
 	for range starting {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		kw := product(k, w)
-		scale(w, product(k, v), product(kw, product(v.T(), v)))
-		kw = product(k, w)
+		scale(w, k.times(v), product(kw, product(v.T(), v)))
+		kw = k.times(w)
 		scale(v, kw, product(v, product(w.T(), kw)))
 	}
 	return w, v, nil
@@ -182,8 +214,8 @@ func scale(m, up, down *mat.Dense) {
 	}
 }
 
-// even gives the columns of v unit length, and those of w what they lose.
-func even(w, v *mat.Dense) (*mat.Dense, *mat.Dense) {
+// even gives the columns of v unit length, and those of others what they lose.
+func even(v *mat.Dense, others ...*mat.Dense) {
 	n, k := v.Dims()
 	length := make([]float64, k)
 	for c := range k {
@@ -194,9 +226,10 @@ func even(w, v *mat.Dense) (*mat.Dense, *mat.Dense) {
 	}
 	for i := range n {
 		floats.Div(v.RawRowView(i), length)
-		floats.Mul(w.RawRowView(i), length)
+		for _, w := range others {
+			floats.Mul(w.RawRowView(i), length)
+		}
 	}
-	return w, v
 }
 
 // descend minimises, and returns the common matrix of the best round and the objective after every
@@ -252,28 +285,29 @@ func (p *part) step(ctx context.Context, common *mat.Dense, pull float64) error 
 			return err
 		}
 	}
-	p.w1, p.v1 = even(p.w1, p.v1)
+	even(p.v1, p.w1, p.kw1)
 	if err := p.improveW2(ctx); err != nil {
 		return err
 	}
 	if err := p.improveV2(ctx, common, pull); err != nil {
 		return err
 	}
-	p.w2, p.v2 = even(p.w2, p.v2)
+	even(p.v2, p.w2)
 	return nil
 }
 
 func (p *part) improveW1(ctx context.Context) error {
 	cross := product(p.v1.T(), p.w2) // V_1' W_2
 	inner := product(product(cross, product(p.v2.T(), p.v2)), cross.T())
-	scale(p.w1, product(p.kernel, product(p.v2, cross.T())), product(product(p.kernel, p.w1), inner))
+	p.kv2 = p.kernel.times(p.v2) // until v2 changes, in improveV2
+	scale(p.w1, product(p.kv2, cross.T()), product(p.kw1, inner))
+	p.kw1 = p.kernel.times(p.w1)
 	return ctx.Err()
 }
 
 func (p *part) improveV1(ctx context.Context) error {
-	kw := product(p.kernel, p.w1)
-	core := product(p.w1.T(), kw)
-	up := product(p.w2, product(p.v2.T(), kw))
+	core := product(p.w1.T(), p.kw1)
+	up := product(p.w2, product(p.v2.T(), p.kw1))
 	down := product(p.w2, product(product(p.v2.T(), p.v2), product(product(p.w2.T(), p.v1), core)))
 	if err := p.smooth(ctx, p.v1, up, down, alpha1); err != nil {
 		return err
@@ -283,18 +317,17 @@ func (p *part) improveV1(ctx context.Context) error {
 }
 
 func (p *part) improveW2(ctx context.Context) error {
-	core := product(p.w1.T(), product(p.kernel, p.w1))
-	up := product(p.v1, product(p.w1.T(), product(p.kernel, p.v2)))
+	core := product(p.w1.T(), p.kw1)
+	up := product(p.v1, product(p.w1.T(), p.kv2))
 	down := product(p.v1, product(product(core, product(p.v1.T(), p.w2)), product(p.v2.T(), p.v2)))
 	scale(p.w2, up, down)
 	return ctx.Err()
 }
 
 func (p *part) improveV2(ctx context.Context, common *mat.Dense, pull float64) error {
-	kw := product(p.kernel, p.w1)
 	cross := product(p.v1.T(), p.w2)
-	up := product(kw, cross)
-	down := product(p.v2, product(cross.T(), product(product(p.w1.T(), kw), cross)))
+	up := product(p.kw1, cross)
+	down := product(p.v2, product(cross.T(), product(product(p.w1.T(), p.kw1), cross)))
 	if err := p.smooth(ctx, p.v2, up, down, alpha2); err != nil {
 		return err
 	}
@@ -322,11 +355,11 @@ func (p *part) smooth(ctx context.Context, v, up, down *mat.Dense, alpha float64
 
 // cost returns the part of the objective that is the view's.
 func (p *part) cost(ctx context.Context, common *mat.Dense, pull float64) (float64, error) {
-	kw := product(p.kernel, p.w1)
 	cross := product(p.v1.T(), p.w2)
-	image := product(kw, cross)
-	sum := mat.Trace(p.kernel) - 2*system.Inner(p.v2, image)
-	sum += system.Inner(product(p.v2.T(), p.v2), product(cross.T(), product(product(p.w1.T(), kw), cross)))
+	image := product(p.kw1, cross)
+	sum := float64(p.kernel.values.Rows) // the trace of the kernel
+	sum -= 2 * system.Inner(p.v2, image)
+	sum += system.Inner(product(p.v2.T(), p.v2), product(cross.T(), product(product(p.w1.T(), p.kw1), cross)))
 	for _, layer := range []struct {
 		v     *mat.Dense
 		alpha float64

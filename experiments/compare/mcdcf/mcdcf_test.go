@@ -56,8 +56,11 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	whole := product(product(p.w1, p.v1.T()), product(p.w2, p.v2.T()))
-	p.w1, p.v1 = even(p.w1, p.v1)
+	even(p.v1, p.w1, p.kw1)
 	if !mat.EqualApprox(whole, product(product(p.w1, p.v1.T()), product(p.w2, p.v2.T())), 1e-9) {
 		t.Error("even columns change the product")
+	}
+	if !mat.EqualApprox(p.kw1, p.kernel.times(p.w1), 1e-4*mat.Max(p.kw1)) {
+		t.Error("what is kept is not the kernel times the factor")
 	}
 }

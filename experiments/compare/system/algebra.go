@@ -237,6 +237,11 @@ const restarts = 20
 
 // KMeans clusters the rows of x by k-means, the best of 20 descents.
 func KMeans(ctx context.Context, x mat.Matrix, k int, in *Input) ([]int, error) {
+	return Descents(ctx, x, k, restarts, in)
+}
+
+// Descents clusters the rows of x by k-means, the best of some descents.
+func Descents(ctx context.Context, x mat.Matrix, k, count int, in *Input) ([]int, error) {
 	n, d := x.Dims()
 	rows := make([][]float32, n)
 	for i := range rows {
@@ -245,7 +250,7 @@ func KMeans(ctx context.Context, x mat.Matrix, k int, in *Input) ([]int, error) 
 			rows[i][c] = float32(x.At(i, c))
 		}
 	}
-	found, err := opponent.Means(ctx, rows, min(k, n), restarts, 0, in.Random())
+	found, err := opponent.Means(ctx, rows, min(k, n), count, 0, in.Random())
 	if err != nil {
 		return nil, err
 	}

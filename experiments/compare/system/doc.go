@@ -53,6 +53,11 @@ type System struct {
 	Least, Most int
 	// Samples is the number of samples up to which it is run; 0 stands for DenseSamples.
 	Samples int
+	// Slow says that a run takes minutes where others take seconds: it is run after them.
+	Slow bool
+	// Seeds is how often it is run on the sets of the paper where the seed matters; 0 stands for
+	// as often as on others.
+	Seeds int
 	// Note says what is left out of what the authors do, or done otherwise, and why; empty for
 	// nothing.
 	Note string
