@@ -23,6 +23,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/front"
+	"github.com/mvclust/mvclust/internal/kernel/wasm"
 )
 
 func main() {
@@ -72,7 +73,7 @@ func build(ctx context.Context) (program []byte, glue string, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "mvclust.wasm")
 	// Nothing of the machine or the checkout is in it: the same sources give the same bytes.
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "github.com/mvclust/mvclust/cmd/mvclust")
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=simd128", "-ldflags=-s -w", "-o", path, "github.com/mvclust/mvclust/cmd/mvclust")
 	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if said, err := compile.CombinedOutput(); err != nil {
 		return nil, "", fmt.Errorf("the command cannot be built for browsers: %w\n%s", err, said)
@@ -94,7 +95,8 @@ func build(ctx context.Context) (program []byte, glue string, err error) {
 // assemble returns the page. Its content security policy knows its script and that of the
 // report by their digests, and forbids every other one, and every connection.
 func assemble(program []byte, glue string) ([]byte, error) {
-	worker := front.Worker + glue
+	loops := base64.StdEncoding.EncodeToString(wasm.Loops)
+	worker := front.Worker + wasm.Loader + "const loops = \"" + loops + "\";\n" + glue
 	for name, text := range map[string]string{"worker": worker, "page": front.WebScript()} {
 		if strings.Contains(strings.ToLower(text), "</script") {
 			return nil, fmt.Errorf("the script of the %s would end early: it holds </script", name)

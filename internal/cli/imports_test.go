@@ -27,7 +27,7 @@ func mayImport() map[string][]string {
 		"score":                  {},
 		"synth":                  {"method/view", "internal/words"},
 		"cmd/mvclust":            {"internal/cli"},
-		"web":                    {"", "internal/front"},
+		"web":                    {"", "internal/front", "internal/kernel/wasm"},
 		"method/sparse":          {},
 		"internal/*":             {},
 		"internal/cli":           {"*"},

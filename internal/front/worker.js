@@ -1,7 +1,8 @@
 "use strict";
 // The worker of the page that clusters. It gives the program a file system in memory, in which the
 // chosen files are read piece by piece from where they are, and runs command lines one after
-// another. What the program needs of the rest of the browser is in wasm_exec.js, which follows.
+// another. What the program needs of the rest of the browser is in wasm_exec.js, which follows, as
+// does kernelLoops, with loops, the module that it takes.
 (() => {
   const folderMode = 0o40755, fileMode = 0o100644, readAhead = 1 << 22;
   const nodes = new Map(), opened = new Map();
@@ -166,7 +167,10 @@
       const go = new Go();
       go.argv = ["mvclust", ...args];
       go.exit = code => { status = code; };
-      await go.run(await WebAssembly.instantiate(engine, go.importObject));
+      const kernel = kernelLoops(Uint8Array.from(atob(loops), c => c.charCodeAt(0)));
+      const program = await WebAssembly.instantiate(engine, { ...go.importObject, kernel: kernel.imports });
+      kernel.connect(program.exports.mem);
+      await go.run(program);
       if (status) break;
     }
     const results = status || !nodes.has(resolve(folder)) ? [] : below(resolve(folder)).map(path => ({ name: path.slice(path.lastIndexOf("/") + 1), bytes: nodes.get(path).bytes.slice(0, nodes.get(path).size) }));

@@ -15,6 +15,9 @@
 // differ from theirs in the last bits: neighbours that tie may be ranked
 // differently on different kinds of processor, but never from run to run or with
 // the number of threads.
+//
+// Programs for browsers that are built with the tag simd128 import the loops of
+// package wasm, which give the values of the portable twin to the last bit.
 package kernel
 
 import (
@@ -25,6 +28,7 @@ import (
 )
 
 //go:generate go -C _generate run . -out ../loops_amd64.s -stubs ../loops_amd64.go -pkg kernel
+//go:generate go -C _generate run ./webassembly -out ../wasm/loops.wasm
 
 // Sum is what is summed over the dimensions of two rows; higher always means
 // more alike.
@@ -43,7 +47,7 @@ const (
 // indices that do not fit together are an error of the caller: the methods check
 // them before anything is read, and panic.
 type Kernel struct {
-	Name    string // "avx512", "avx2" or "go".
+	Name    string // "avx512", "avx2", "simd128" or "go".
 	Rows    int    // Rows of a tile, which is the width of the panels a.
 	Columns int    // Columns of a tile, the width of the panels b; at most 32.
 }
@@ -52,7 +56,7 @@ type Kernel struct {
 const portable = "go"
 
 // Best returns the fastest kernel that this processor can run, or the one that
-// the environment variable MVCLUST_KERNEL names ("go", "avx2", "avx512"). Where that
+// the environment variable MVCLUST_KERNEL names ("go", "avx2", "avx512", "simd128"). Where that
 // names none that can be run, Best returns the fastest, and Check an error.
 func Best() *Kernel {
 	available := Available()

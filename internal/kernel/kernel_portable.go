@@ -1,4 +1,4 @@
-//go:build !amd64 || purego || noasm
+//go:build (!amd64 && !(js && wasm && simd128)) || purego || noasm
 
 package kernel
 

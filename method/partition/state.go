@@ -207,13 +207,17 @@ func (s *state) relabel(i int, to int32) {
 
 // addCosts adds up in costTo what node i's edges cost, by the cluster that they lead to.
 func (s *state) addCosts(i int) {
-	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
-		c := s.label[s.to[e]]
-		if s.costTo[c] == 0 {
-			s.adjacent = append(s.adjacent, c)
+	from, end := s.offsets[i], s.offsets[i+1]
+	label, costTo, adjacent, cost := s.label, s.costTo, s.adjacent, s.cost[from:end]
+	for e, j := range s.to[from:end] {
+		c := label[j]
+		sum := costTo[c]
+		if sum == 0 {
+			adjacent = append(adjacent, c)
 		}
-		s.costTo[c] += s.cost[e]
+		costTo[c] = sum + cost[e]
 	}
+	s.adjacent = adjacent
 }
 
 // clearCosts makes costTo zeros again.
@@ -261,6 +265,8 @@ func (s *state) aggregate(number []int32) *network {
 		}
 	})
 	out := &network{offsets: []int{0}, within: s.loss, rate: s.rate}
+	var to []int32
+	var costs []float64
 	var apart, exclusions []int32
 	listed := make([]int, len(s.size)) // by cluster: the last one, from 1, that may not be with it
 	for c := range s.size {
@@ -288,12 +294,13 @@ func (s *state) aggregate(number []int32) *network {
 		for _, d := range s.adjacent {
 			// A sum that passed through 0 is listed again.
 			if cost := s.costTo[d]; int(d) != c && cost != 0 {
-				out.to, out.cost = append(out.to, number[d]), append(out.cost, cost)
+				to, costs = append(to, number[d]), append(costs, cost)
 				s.costTo[d] = 0
 			}
 		}
 		s.clearCosts()
-		out.offsets = append(out.offsets, len(out.to))
+		out.offsets = append(out.offsets, len(to))
 	}
+	out.to, out.cost = to, costs
 	return out
 }

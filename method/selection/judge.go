@@ -368,34 +368,34 @@ type tabulation struct {
 	sizes   []int64
 	common  []int64
 	touched []int32
+
+	first, second []int32 // the labels of the samples that are compared, where these are not all
 }
 
 // rand returns the adjusted Rand index of two partitions, over evenly spaced
 // samples where there are many; 1 where both are trivial in the same way. It is asked for
 // thousands of times, so it keeps one table and leaves out score.Compare's other measures.
 func (t *tabulation) rand(a, b *order) float64 {
-	n := len(a.labels)
-	m := min(n, compared)
-	at := func(s int) int { return sparse.Spaced(s, m, n) }
+	first, second := t.compared(a.labels, b.labels)
+	m := len(first)
 	t.start = resized(t.start, a.clusters+1)
 	t.sizes, t.common = resized(t.sizes, b.clusters), resized(t.common, b.clusters)
 	t.member = resized(t.member, m)
-	for s := range m {
-		t.start[a.labels[at(s)]+1]++
-		t.sizes[b.labels[at(s)]]++
+	for s, c := range first {
+		t.start[c+1]++
+		t.sizes[second[s]]++
 	}
-	var both, first, second int64
+	var both, inFirst, inSecond int64
 	for c := range a.clusters {
 		size := int64(t.start[c+1])
-		first += size * (size - 1) / 2
+		inFirst += size * (size - 1) / 2
 		t.start[c+1] += t.start[c]
 	}
 	for _, size := range t.sizes {
-		second += size * (size - 1) / 2
+		inSecond += size * (size - 1) / 2
 	}
-	for s := range m {
-		c := a.labels[at(s)]
-		t.member[t.start[c]] = b.labels[at(s)]
+	for s, c := range first {
+		t.member[t.start[c]] = second[s]
 		t.start[c]++
 	}
 	from := int32(0)
@@ -414,12 +414,26 @@ func (t *tabulation) rand(a, b *order) float64 {
 		from = t.start[c]
 	}
 	pairs := max(1, float64(m)*float64(m-1)/2) // of one sample there are none
-	expected := float64(first) * float64(second) / pairs
-	most := (float64(first) + float64(second)) / 2
+	expected := float64(inFirst) * float64(inSecond) / pairs
+	most := (float64(inFirst) + float64(inSecond)) / 2
 	if most == expected {
 		return 1
 	}
 	return (float64(both) - expected) / (most - expected)
+}
+
+// compared returns the labels of the samples that two partitions are compared on.
+func (t *tabulation) compared(a, b []int32) (first, second []int32) {
+	n := len(a)
+	if n <= compared {
+		return a, b
+	}
+	t.first, t.second = resized(t.first, compared), resized(t.second, compared)
+	for s := range t.first {
+		at := sparse.Spaced(s, compared, n)
+		t.first[s], t.second[s] = a[at], b[at]
+	}
+	return t.first, t.second
 }
 
 // resized returns n zeros, in s where they fit.

@@ -68,16 +68,14 @@ func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	}
 	pairs := float64(len(rows)*(len(rows)-1)) / 2
 	var sum, squares [3]float64
+	row := make([]float64, len(rows))
 	for i, a := range rows {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for _, b := range rows[:i] {
-			for part := range sum {
-				cosine := 0.0
-				for k := part * v.Dims; k < (part+1)*v.Dims; k++ {
-					cosine += a[k] * b[k]
-				}
+		for part := range sum {
+			cosines(row, a, rows[:i], part*v.Dims, (part+1)*v.Dims)
+			for _, cosine := range row[:i] {
 				sum[part] += cosine / pairs
 				squares[part] += cosine * cosine / pairs
 			}
@@ -93,6 +91,32 @@ func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 		s.Weights[0] = 1 // a constant view stays what it is
 	}
 	return nil
+}
+
+// cosines sets to[t] to the product of the dimensions from lo to hi of a and of others[t]. Four
+// products are added up side by side, each in the order of the dimensions.
+func cosines(to, a []float64, others [][]float64, lo, hi int) {
+	a = a[lo:hi]
+	for len(others) >= 4 {
+		p, q, r, s := others[0][lo:hi], others[1][lo:hi], others[2][lo:hi], others[3][lo:hi]
+		p, q, r, s = p[:len(a)], q[:len(a)], r[:len(a)], s[:len(a)]
+		var x, y, z, w float64
+		for k, v := range a {
+			x += v * p[k]
+			y += v * q[k]
+			z += v * r[k]
+			w += v * s[k]
+		}
+		to[0], to[1], to[2], to[3] = x, y, z, w
+		to, others = to[4:], others[4:]
+	}
+	for t, b := range others {
+		sum := 0.0
+		for k, x := range b[lo:hi] {
+			sum += a[k] * x
+		}
+		to[t] = sum
+	}
 }
 
 // rounding is the largest variance of cosines that rounding alone brings about.
