@@ -38,7 +38,7 @@ func (o *Options) parameters() []option.Parameter {
 		{
 			Field: "Candidates", Name: "candidates", Value: option.WholeOrAuto(&o.Candidates, 0, 1, math.MaxInt32),
 			Equation: "Eq. f_function",
-			Meaning:  "nearest neighbours per view that are looked at, at least K; auto is 960 divided by the number of views, from 20 to 80, under the automatic preset, and 8 K divided by it, from K to 4 K, under paper",
+			Meaning:  "nearest neighbours per view that are looked at, at least K; auto is 960 divided by the number of views, from 20 to 80, or to 40 from 30,000 samples on, under the automatic preset, and 8 K divided by it, from K to 4 K, under paper",
 		},
 		partition.ResolutionParameter(&o.Resolution),
 	}

@@ -76,13 +76,16 @@ func (p *plan) neighbours() error {
 	return nil
 }
 
+// mostCandidates is shared by the views, where they have as many as there is use for.
+const mostCandidates = 960
+
 // candidates fills in the number of candidates per view: as many as Options say.
 func (p *plan) candidates() error {
 	k, views := p.Neighbours, len(p.dims)
 	switch {
 	case p.Candidates != 0:
 	case p.Preset == Auto:
-		shared := max(20, min(selection.DefaultMaxNeighbours, 12*selection.DefaultMaxNeighbours/views))
+		shared := min(selection.MaxNeighbours(p.samples), max(20, mostCandidates/views))
 		// Beyond a third of the samples, neighbours are no neighbours.
 		p.Candidates = min(max(k, min(shared, (p.samples+2)/3)), p.samples-1)
 	default:
@@ -183,10 +186,10 @@ func (p *plan) footprint() int64 {
 	if !p.Consume {
 		clustering += rows
 	}
-	samples := int64(p.samples)
-	clustering += p.Constraints.Footprint(samples, pairs, min(pairs, samples*selection.DefaultMaxNeighbours), p.Threads)
+	samples, most := int64(p.samples), int64(selection.MaxNeighbours(p.samples))
+	clustering += p.Constraints.Footprint(samples, pairs, min(pairs, samples*most), p.Threads)
 	if !p.Constraints.Empty() && p.Preset == Auto {
-		clustering += 8 * samples * (selection.DefaultMaxNeighbours + 1) // the neighbours without them, too
+		clustering += 8 * samples * (most + 1) // the neighbours without them, too
 	}
 	return max(rows+max(neighbours, union, learn, fuse), clustering, p.structureFootprint()) + samples*int64(48+16*views) + fixed
 }

@@ -47,7 +47,7 @@ func TestFootprint(t *testing.T) {
 			opt.Preset = mvclust.Paper
 		}
 		for _, candidates := range []int{20, 80, 150} {
-			for _, n := range []int{200, 1999, 10_000, 29_999, 300_000, 10_000_000} {
+			for _, n := range []int{200, 1999, 10_000, 25_000, 300_000, 10_000_000} {
 				for _, dims := range [][]int{{1, 1}, {64, 128}, {5000, 3}} {
 					at := fmt.Sprintf("%s: %d candidates of %d samples in %d dimensions", name, candidates, n, dims)
 					opt.Candidates, opt.Consume = candidates, false

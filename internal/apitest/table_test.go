@@ -90,6 +90,7 @@ var table = map[string]any{
 	"partition.Exactly":                  partition.Exactly,
 	"partition.Separate":                 partition.Separate,
 	"selection.Suitability":              selection.Suitability[int],
+	"selection.MaxNeighbours":            selection.MaxNeighbours,
 	"mvclust.Level.Within":               (*mvclust.Level).Within,
 	"mvclust.Model.Current":              (*mvclust.Model).Current,
 	"mvclust.Model.Clusters":             (*mvclust.Model).Clusters,

@@ -72,7 +72,7 @@ func (f *finder) approximate() error {
 		return err
 	}
 	lost := 0.0
-	if f.reduced, lost, err = f.reduce(truth, random, kept); err != nil {
+	if f.reduced, lost, err = f.reduce(truth, random); err != nil {
 		return err
 	}
 	centres, err := f.centres(report.Cells, random)

@@ -104,14 +104,8 @@ func (x *Index) buildCells() error {
 		return err
 	}
 	lost := 0.0
-	for _, share := range []float64{kept, 0.9995, 0.99995} {
-		// Neighbours hardly nearer than other samples take more axes to tell apart.
-		if f.reduced, lost, err = f.reduce(t, random, share); err != nil {
-			return err
-		}
-		if f.axes != nil {
-			break
-		}
+	if f.reduced, lost, err = f.reduce(t, random); err != nil {
+		return err
 	}
 	if x.centres, err = f.centres(x.report.Cells, random); err != nil {
 		return err

@@ -14,18 +14,32 @@ import (
 const (
 	axesSample = 2048  // rows at least that the axes are found from
 	axesRound  = 4     // of power iteration
-	maxAxes    = 128   // that rows are projected onto
-	kept       = 0.995 // of the rows' squares that the axes have to hold
+	maxAxes    = 256   // that rows are projected onto
 	maxLost    = 0.003 // of the neighbours of the rows whose neighbours are known
 )
 
-// reduce returns the rows projected onto the few axes that hold the share kept of their sum of
-// squares. Products and distances are then nearly the same, and cost less. lost is the share
-// of the neighbours in t that the projection loses.
+// kept lists the shares of the rows' squares that the axes have to hold, one after the other until
+// the neighbours are kept: some that are hardly nearer than other samples take more axes to tell
+// apart.
+var kept = [...]float64{0.995, 0.9995, 0.99995}
+
+// reduce returns the rows projected onto the fewest axes that keep the neighbours in t. Products
+// and distances are then nearly the same, and cost less. lost is the share of these neighbours
+// that the projection loses.
 //
 // It returns f.rows itself where half of the dimensions do not suffice, where the metric is
 // L1 or L3, or where too many neighbours are lost.
-func (f *finder) reduce(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
+func (f *finder) reduce(t *truth, random *rand.Rand) (rows block, lost float64, err error) {
+	for _, share := range kept {
+		if rows, lost, err = f.reduceTo(t, random, share); err != nil || f.axes != nil {
+			break
+		}
+	}
+	return rows, lost, err
+}
+
+// reduceTo is reduce onto the axes that hold one share of the squares.
+func (f *finder) reduceTo(t *truth, random *rand.Rand, kept float64) (rows block, lost float64, err error) {
 	if m := f.space.Metric(); m != similarity.Cosine && m != similarity.L2 {
 		return f.rows, 0, nil
 	}

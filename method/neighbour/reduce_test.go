@@ -67,7 +67,7 @@ func TestReduce(t *testing.T) {
 		{similarity.L3, 5, 0, false},
 	} {
 		f, known, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(3, 4)), 2500, 40, c.latent, c.noise), c.metric, 10, 2)
-		rows, lost, err := f.reduce(known, random, kept)
+		rows, lost, err := f.reduce(known, random)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,11 +106,11 @@ func TestReduceLosesNone(t *testing.T) {
 		}
 	}
 	f, known, random := newTestFinder(t, v, similarity.L2, 10, 2)
-	axes, err := f.principalAxes(random, kept)
+	axes, err := f.principalAxes(random, kept[0])
 	if err != nil || len(axes) == 0 || len(axes)/32 > 5 {
 		t.Fatalf("%d axes, %v", len(axes)/32, err)
 	}
-	if rows, _, err := f.reduce(known, random, kept); err != nil || rows.dims != 32 {
+	if rows, _, err := f.reduce(known, random); err != nil || rows.dims != 32 {
 		t.Errorf("rows are projected to %d dimensions, %v", rows.dims, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestAxes(t *testing.T) {
 	var first []float32
 	for _, threads := range []int{1, 2, 7} {
 		f, _, random := newTestFinder(t, v, similarity.Cosine, 5, threads)
-		axes, err := f.principalAxes(random, kept)
+		axes, err := f.principalAxes(random, kept[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestProbes(t *testing.T) {
 	f, known, random := newTestFinder(t, flatView(rand.New(rand.NewPCG(9, 10)), 6000, 24, 6, 0), similarity.Cosine, 10, 2)
 	var lost float64
 	var err error
-	if f.reduced, lost, err = f.reduce(known, random, kept); err != nil || f.reduced.dims != 6 {
+	if f.reduced, lost, err = f.reduce(known, random); err != nil || f.reduced.dims != 6 {
 		t.Fatalf("%d dimensions, %v", f.reduced.dims, err)
 	}
 	centres, err := f.centres(cellCount(6000), random)

@@ -27,6 +27,9 @@ type Criterion struct {
 	field   func(c *Candidate) *float64
 }
 
+// evenness is the name of the criterion whose weight falls with the number of samples.
+const evenness = "evenness"
+
 // The rows of Criterion.Exponents.
 const (
 	whereClear = iota
@@ -54,7 +57,7 @@ func Criteria() []Criterion {
 			measure: (*judge).reproducibility, field: func(c *Candidate) *float64 { return &c.Reproducibility },
 		},
 		{
-			Name: "evenness", Meaning: "number of clusters of equal size with the entropy of the sizes, as a share of the clusters",
+			Name: evenness, Meaning: "number of clusters of equal size with the entropy of the sizes, as a share of the clusters",
 			Exponents: [2]float64{2, 1}, Factor: func(c *Candidate) float64 { return c.Evenness },
 			measure: (*judge).evenness, field: func(c *Candidate) *float64 { return &c.Evenness },
 		},
@@ -71,18 +74,31 @@ func Criteria() []Criterion {
 	}
 }
 
-// score returns the product of the criteria's powers. One cluster, or more than most, is no
-// answer.
-func (c *Candidate) score(criteria []Criterion, row, most int) float64 {
+// score returns the product of the criteria's powers, that of the evenness times its weight. One
+// cluster, or more than most, is no answer.
+func (c *Candidate) score(criteria []Criterion, row int, weight float64, most int) float64 {
 	if c.Clusters < 2 || c.Clusters > most {
 		return 0
 	}
 	score := 1.0
 	for _, x := range criteria {
-		score *= math.Pow(x.Factor(c), x.Exponents[row])
+		exponent := x.Exponents[row]
+		if x.Name == evenness {
+			exponent *= weight
+		}
+		score *= math.Pow(x.Factor(c), exponent)
 	}
 	return score
 }
+
+// evennessWeight returns what the exponent of the evenness is multiplied by. Among thousands of
+// classes, whose sizes differ, the more even partition is the one that runs small classes together.
+func evennessWeight(samples int) float64 {
+	return max(leastWeight, min(1, float64(many)/float64(max(1, samples))))
+}
+
+// leastWeight keeps some weight, so that one cluster and crumbs are never chosen.
+const leastWeight = 0.25
 
 const (
 	// stable is the product of plateau and agreement from which on a plateau is clear.
@@ -96,12 +112,12 @@ const (
 // is clear. If it is not, the scores are those for this case. Of several numbers of neighbours
 // that are best, it is the smallest, and of a run of resolutions that are as good, the middle:
 // samples that come later may shift the plateau.
-func choose(candidates []Candidate, most int) (best int, isClear bool) {
-	criteria := Criteria()
+func choose(candidates []Candidate, samples, most int) (best int, isClear bool) {
+	criteria, weight := Criteria(), evennessWeight(samples)
 	for _, row := range []int{whereClear, whereUnclear} {
 		best = 0
 		for c := range candidates {
-			candidates[c].Score = candidates[c].score(criteria, row, most)
+			candidates[c].Score = candidates[c].score(criteria, row, weight, most)
 			if candidates[c].better(&candidates[best]) {
 				best = c
 			}
@@ -109,7 +125,7 @@ func choose(candidates []Candidate, most int) (best int, isClear bool) {
 		if top := candidates[best].Score * (1 - rounding); top > 0 {
 			best = slices.IndexFunc(candidates, func(c Candidate) bool { return c.Score >= top })
 		}
-		if x := &candidates[best]; row == whereClear && x.Plateau*x.Agreement >= stable && x.Evenness >= even {
+		if x := &candidates[best]; row == whereClear && x.Plateau*x.Agreement >= stable && math.Pow(x.Evenness, weight) >= even {
 			return middle(candidates, best), true
 		}
 	}
@@ -145,6 +161,7 @@ type judge struct {
 	width      int          // candidates of each number of neighbours, which are a row
 	walk       *graph.Graph // over which the random walk goes
 	degree     []float64
+	named      float64 // what the function named returns of degree
 	single     float64 // the code length of a single cluster
 	table      tabulation
 }
@@ -158,12 +175,13 @@ func setCriteria(ctx context.Context, walk *graph.Graph, candidates []Candidate,
 		index, _ := walk.Of(i)
 		degree[i] = float64(len(index))
 	}
-	single := codeLength(walk, degree, make([]int32, n), 1)
+	samples := named(degree)
+	single := newCrossings(walk, degree, make([]int32, n), 1).codeLength(samples)
 	criteria := Criteria()
 	judges := make([]*judge, parallel.Threads(threads))
 	err := parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
 		if judges[worker] == nil {
-			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: walk, degree: degree, single: single}
+			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: walk, degree: degree, named: samples, single: single}
 		}
 		c := &candidates[at]
 		for _, x := range criteria {
@@ -284,69 +302,85 @@ func (j *judge) compression(at int) float64 {
 	if j.single <= 0 {
 		return 0
 	}
-	return j.mean(at, func(o int) float64 {
-		p := &j.candidates[at].orders[o]
-		return 1 - codeLength(j.walk, j.degree, p.labels, p.clusters)/j.single
-	})
+	return j.mean(at, func(o int) float64 { return 1 - j.crossed(at, o).codeLength(j.named)/j.single })
 }
 
 // modularity returns the share of the steps of the walk that stay in a cluster, less that by
 // chance.
 func (j *judge) modularity(at int) float64 {
-	all := 0.0
-	for _, d := range j.degree {
-		all += d
+	return j.mean(at, func(o int) float64 { return j.crossed(at, o).modularity() })
+}
+
+// crossed returns what the walk does in a partition. It goes over the walk once for all criteria.
+func (j *judge) crossed(at, o int) *crossings {
+	p := &j.candidates[at].orders[o]
+	if p.walked == nil {
+		p.walked = newCrossings(j.walk, j.degree, p.labels, p.clusters)
 	}
-	if all == 0 {
-		return 0
-	}
-	return j.mean(at, func(o int) float64 {
-		p := &j.candidates[at].orders[o]
-		visits, inside := make([]float64, p.clusters), 0.0
-		for i, l := range p.labels {
-			visits[l] += j.degree[i]
-			index, _ := j.walk.Of(i)
-			for _, to := range index {
-				if p.labels[to] == l {
-					inside++
-				}
+	return p.walked
+}
+
+// crossings counts the steps of a random walk by cluster.
+type crossings struct {
+	visits, leaving []float64 // by cluster: steps from its samples, and those of them that leave it
+	all             float64   // steps
+}
+
+func newCrossings(walk *graph.Graph, degree []float64, labels []int32, clusters int) *crossings {
+	x := &crossings{visits: make([]float64, clusters), leaving: make([]float64, clusters)}
+	for i, l := range labels {
+		x.visits[l] += degree[i]
+		x.all += degree[i]
+		index, _ := walk.Of(i)
+		out := 0
+		for _, j := range index {
+			if labels[j] != l {
+				out++
 			}
 		}
-		chance := 0.0
-		for _, v := range visits {
-			chance += v / all * v / all
-		}
-		return inside/all - chance
-	})
+		x.leaving[l] += float64(out)
+	}
+	return x
+}
+
+// named returns the sum of plogp over the shares of the steps that go to each sample.
+func named(degree []float64) float64 {
+	all, sum := 0.0, 0.0
+	for _, d := range degree {
+		all += d
+	}
+	for _, d := range degree {
+		sum += plogp(d / max(1, all))
+	}
+	return sum
+}
+
+// modularity returns the share of the steps that stay in a cluster, less that by chance.
+func (x *crossings) modularity() float64 {
+	if x.all == 0 {
+		return 0
+	}
+	out, chance := 0.0, 0.0
+	for l, v := range x.visits {
+		out += x.leaving[l]
+		chance += v / x.all * v / x.all
+	}
+	return (x.all-out)/x.all - chance
 }
 
 // codeLength is the map equation: the bits that a step of a random walk over the graph
-// takes to tell, when every cluster has names for its samples of its own.
-func codeLength(walk *graph.Graph, degree []float64, labels []int32, clusters int) float64 {
-	leaving, visits := make([]float64, clusters), make([]float64, clusters)
-	all, samples := 0.0, 0.0
-	for i, l := range labels {
-		visits[l] += degree[i]
-		all += degree[i]
-		index, _ := walk.Of(i)
-		for _, j := range index {
-			if labels[j] != l {
-				leaving[l]++
-			}
-		}
-	}
-	if all == 0 {
+// takes to tell, when every cluster has names for its samples of its own. samples is what named
+// returns.
+func (x *crossings) codeLength(samples float64) float64 {
+	if x.all == 0 {
 		return 0
 	}
-	for _, d := range degree {
-		samples += plogp(d / all)
-	}
 	exits, each, inside := 0.0, 0.0, 0.0
-	for l := range leaving {
-		out := leaving[l] / all
+	for l := range x.leaving {
+		out := x.leaving[l] / x.all
 		exits += out
 		each += plogp(out)
-		inside += plogp(out + visits[l]/all)
+		inside += plogp(out + x.visits[l]/x.all)
 	}
 	return plogp(exits) - 2*each - samples + inside
 }

@@ -34,8 +34,8 @@ type Settings struct {
 	// Orders is in how many orders of moves every granularity is partitioned; 0 stands for 3,
 	// or for fewer from 5000 samples on.
 	Orders int
-	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for
-	// DefaultMaxNeighbours.
+	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for what the function
+	// MaxNeighbours returns.
 	MaxNeighbours int
 	// Clusters, above 0, and Examples have another candidate chosen than that of the largest
 	// score: that of the largest Suitability.
@@ -45,8 +45,17 @@ type Settings struct {
 	Partition partition.Settings
 }
 
-// DefaultMaxNeighbours is the largest number of neighbours that is tried.
-const DefaultMaxNeighbours = 80
+// MaxNeighbours returns the largest number of neighbours that is tried on so many samples: 80, or 40
+// from 30,000 samples on, where more take most of the time and find nothing that is chosen.
+func MaxNeighbours(samples int) int {
+	if samples < many {
+		return 80
+	}
+	return 40
+}
+
+// many is the number of samples from which on less is tried, and evenness says less.
+const many = 30_000
 
 // Levels is how many levels a partition is searched on where the settings do not say.
 const Levels = 20
@@ -64,7 +73,7 @@ func (s *Settings) Resolve() error {
 	}
 	err := option.Resolve([]option.Parameter{
 		partition.ResolutionParameter(&s.Resolution),
-		{Field: "MaxNeighbours", Value: option.Whole(&s.MaxNeighbours, DefaultMaxNeighbours, 1, math.MaxInt32)},
+		{Field: "MaxNeighbours", Value: option.WholeOrAuto(&s.MaxNeighbours, 0, 1, math.MaxInt32)},
 	})
 	if err != nil {
 		return err
@@ -106,7 +115,8 @@ type Candidate struct {
 	Modularity float64 `json:"modularity"`
 	// Score is the product of powers of the Criteria: Plateau^2.5 x Agreement^4 x Evenness^2 x
 	// Compression where the best plateau by this score is clear, and (Agreement x
-	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. It is 0 for a
+	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. Of N samples,
+	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
 	// single cluster, and for more than half as many as samples unless classes are tiny.
 	Score float64 `json:"score"`
 
@@ -118,6 +128,7 @@ type Candidate struct {
 type order struct {
 	labels   []int32
 	clusters int
+	walked   *crossings // until the criteria are measured
 }
 
 // Result is what the search found.
@@ -126,7 +137,7 @@ type Result struct {
 	// and then resolution.
 	Candidates []Candidate
 	// Best is the place of the chosen one among them, and Clear says that its plateau is clear:
-	// Plateau x Agreement is at least 0.85, and Evenness at least 0.5.
+	// Plateau x Agreement is at least 0.85, and Evenness, as in Score, at least 0.5.
 	Best  int
 	Clear bool
 	// Graph holds the refined probabilities that it was found on.
@@ -191,7 +202,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err := setCriteria(ctx, walk, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
-	r.Best, r.Clear = choose(r.Candidates, most)
+	r.Best, r.Clear = choose(r.Candidates, g.Samples(), most)
 	r.Best = s.wanted(r.Candidates, r.Best)
 	both := neighbourhoods{near, near}
 	if constraints != nil {
@@ -243,7 +254,7 @@ func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int,
 	for o := range s.plan.orders {
 		random := func(resolution float64) *rand.Rand { return s.random(k, resolution, uint64(o)) }
 		err := series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int) {
-			row[c].orders = append(row[c].orders, order{labels, clusters})
+			row[c].orders = append(row[c].orders, order{labels: labels, clusters: clusters})
 			tick(1)
 		})
 		if err != nil {
@@ -261,6 +272,7 @@ func (s *searcher) random(k int, resolution float64, order uint64) *rand.Rand {
 
 // plan is what is tried.
 type plan struct {
+	samples     int
 	neighbours  []int
 	resolutions []float64
 	finest      float64 // resolution of the clusters that all partitions are made of
@@ -271,8 +283,12 @@ type plan struct {
 // square root of 2, and resolutions, each the last times the fifth root of 10, from one that
 // leaves nearly one cluster to one whose clusters have about 25 samples.
 func (s Settings) plan(samples int) plan {
-	var p plan
-	largest := max(1, min(s.MaxNeighbours, (samples-1)/3))
+	p := plan{samples: samples}
+	most := s.MaxNeighbours
+	if most == 0 {
+		most = MaxNeighbours(samples)
+	}
+	largest := max(1, min(most, (samples-1)/3))
 	switch {
 	case s.Neighbours > 0:
 		p.neighbours = []int{s.Neighbours}
@@ -283,25 +299,41 @@ func (s Settings) plan(samples int) plan {
 			p.neighbours = append(p.neighbours, int(math.Round(k)))
 		}
 	}
-	for step := 0.0; step == 0 || p.finest*math.Pow(10, 0.2) <= max(1, float64(samples)/25); step++ {
-		p.finest = coarsest * math.Pow(10, step/5)
-		p.resolutions = append(p.resolutions, p.finest)
-	}
-	if r := s.Resolution; r > 0 {
-		p.resolutions, p.finest = []float64{r}, max(r, p.finest)
-	}
+	p.resolve(s.Resolution, samples < many)
 	if p.orders = s.Orders; p.orders == 0 {
 		p.orders = max(1, min(mostOrders, manySamples/max(1, samples)))
 	}
 	return p
 }
 
+// resolve plans the resolutions: the given one, or where it is 0 all. These end at clusters of about
+// 25 samples or, unless they are to be fine, of about 100 by the same measure: the finest of many
+// samples take longest.
+func (p *plan) resolve(given float64, fine bool) {
+	least := 25.0
+	if !fine {
+		least = 100
+	}
+	p.resolutions = nil
+	for step := 0.0; step == 0 || p.finest*math.Pow(10, 0.2) <= max(1, float64(p.samples)/least); step++ {
+		p.finest = coarsest * math.Pow(10, step/5)
+		p.resolutions = append(p.resolutions, p.finest)
+	}
+	if given > 0 {
+		p.resolutions, p.finest = []float64{given}, max(given, p.finest)
+	}
+}
+
 // narrow leaves, where classes are tiny, the number of classmates alone: with more neighbours
 // than these, classes run together.
 func (p *plan) narrow(set Settings, mates int) {
-	if set.Neighbours == 0 && mates <= tiny {
+	if mates > tiny {
+		return
+	}
+	if set.Neighbours == 0 {
 		p.neighbours = []int{mates}
 	}
+	p.resolve(set.Resolution, true)
 }
 
 const (

@@ -164,13 +164,13 @@ func TestCodeLength(t *testing.T) {
 			degree[i] = float64(len(index))
 		}
 		_, c := drawLabels(r, n, 1+r.IntN(n))
-		got, want := codeLength(g, degree, c.labels, c.clusters), plainCode(g, c.labels, c.clusters)
+		got, want := newCrossings(g, degree, c.labels, c.clusters).codeLength(named(degree)), plainCode(g, c.labels, c.clusters)
 		if math.Abs(got-want) > 1e-9 {
 			t.Fatalf("%d samples in %d clusters: %v bits, want %v", n, c.clusters, got, want)
 		}
 	}
 	empty := &graph.Graph{Offsets: make([]int, 6)}
-	if got := codeLength(empty, make([]float64, 5), make([]int32, 5), 1); got != 0 {
+	if got := newCrossings(empty, make([]float64, 5), make([]int32, 5), 1).codeLength(named(make([]float64, 5))); got != 0 {
 		t.Errorf("a walk without edges takes %v bits", got)
 	}
 }
@@ -190,7 +190,10 @@ func TestPlan(t *testing.T) {
 		{Settings{}, 16, []int{5}, 7, 1},
 		{Settings{}, 40, []int{5, 7, 10}, 8, 1.6},
 		{Settings{}, 2000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 16, 80},
-		{Settings{}, 1_000_000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 30, 40_000},
+		{Settings{}, 29_900, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 22, 29_900. / 25},
+		{Settings{}, 30_000, []int{5, 7, 10, 14, 20, 28, 40}, 19, 300},
+		{Settings{MaxNeighbours: 80, Resolution: 2000}, 30_000, []int{5, 7, 10, 14, 20, 28, 40, 57, 80}, 1, 2000},
+		{Settings{}, 1_000_000, []int{5, 7, 10, 14, 20, 28, 40}, 27, 10_000},
 		{Settings{MaxNeighbours: 30}, 2000, []int{5, 7, 10, 14, 20, 28}, 16, 80},
 		{Settings{MaxNeighbours: 2}, 2000, []int{2}, 16, 80},
 		{Settings{Neighbours: 33}, 2000, []int{33}, 16, 80},
@@ -339,7 +342,7 @@ func TestSearch(t *testing.T) {
 func orders(t *testing.T, g *graph.Graph, set Settings, seed uint64) []Candidate {
 	t.Helper()
 	s := searcher{set, nil, seed, set.plan(g.Samples())}
-	near, err := refine.Nearest(t.Context(), g, DefaultMaxNeighbours, 0)
+	near, err := refine.Nearest(t.Context(), g, MaxNeighbours(g.Samples()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +437,7 @@ func TestCriteria(t *testing.T) {
 		for _, other := range Criteria() {
 			*other.field(&c) = 0.5
 		}
-		before, factor := [2]float64{c.score(Criteria(), 0, 2), c.score(Criteria(), 1, 2)}, x.Factor(&c)
+		before, factor := [2]float64{c.score(Criteria(), 0, 1, 2), c.score(Criteria(), 1, 1, 2)}, x.Factor(&c)
 		*x.field(&c) = 0.25
 		encoded, err := json.Marshal(c)
 		if err != nil {
@@ -446,12 +449,12 @@ func TestCriteria(t *testing.T) {
 		}
 		for row, exponent := range x.Exponents {
 			want := before[row] * math.Pow(x.Factor(&c)/factor, exponent)
-			if got := c.score(Criteria(), row, 2); (got == before[row]) != (exponent == 0) || math.Abs(got-want) > 1e-12 {
+			if got := c.score(Criteria(), row, 1, 2); (got == before[row]) != (exponent == 0) || math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s: score %d is %v, was %v, want %v", x.Name, row, got, before[row], want)
 			}
 		}
 		for _, clusters := range []int{1, 3} {
-			if c.Clusters = clusters; c.score(Criteria(), 0, 2) != 0 {
+			if c.Clusters = clusters; c.score(Criteria(), 0, 1, 2) != 0 {
 				t.Errorf("%d clusters have a score", clusters)
 			}
 		}
@@ -474,7 +477,7 @@ func TestChoose(t *testing.T) {
 		{"a clear plateau", plateau, 0, true},
 		{"one cluster and crumbs", crumbs, 1, false},
 	} {
-		best, isClear := choose([]Candidate{test.other, broad}, 50)
+		best, isClear := choose([]Candidate{test.other, broad}, 100, 50)
 		if best != test.best || isClear != test.isClear {
 			t.Errorf("%s: chosen %d, clear %t", test.name, best, isClear)
 		}
