@@ -162,6 +162,9 @@ func newChoiceReport(trace *mvclust.Trace) *choiceReport {
 		r.Why = fmt.Sprintf("%s at resolution %.3g: of %d partitions tried, the most stable for its compression (%.2f with another resolution, %.2f with other neighbours, %.0f%% shorter walks)",
 			words.Count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried), c.Plateau, c.Agreement, 100*c.Compression)
 	}
+	if c.Divided > 0 {
+		r.Why += fmt.Sprintf("; %s divided further, where finer partitions agree on the parts", words.Count(c.Divided, "cluster"))
+	}
 	return r
 }
 

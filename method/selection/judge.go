@@ -169,14 +169,9 @@ type judge struct {
 // setCriteria sets the criteria of the candidates, which are in rows of the same number of
 // neighbours, and leaves of their partitions the one that stands for all.
 func setCriteria(ctx context.Context, walk *graph.Graph, candidates []Candidate, width, threads int) error {
-	n := walk.Samples()
-	degree := make([]float64, n)
-	for i := range degree {
-		index, _ := walk.Of(i)
-		degree[i] = float64(len(index))
-	}
+	degree, _ := degrees(walk)
 	samples := named(degree)
-	single := newCrossings(walk, degree, make([]int32, n), 1).codeLength(samples)
+	single := newCrossings(walk, degree, make([]int32, len(degree)), 1).codeLength(samples)
 	criteria := Criteria()
 	judges := make([]*judge, parallel.Threads(threads))
 	err := parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {

@@ -106,7 +106,11 @@ func (s *searcher) refine(ctx context.Context, near neighbourhoods, candidates [
 	if err != nil {
 		return nil, nil, err
 	}
-	series, err := partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, s.set.Partition)
+	set := s.set.Partition
+	if c.Divided > 0 {
+		set.Levels = 1 // clusters as wholes would join again
+	}
+	series, err := partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, set)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +131,7 @@ func (s *searcher) refine(ctx context.Context, near neighbourhoods, candidates [
 		return refined, found, err
 	}
 	// Parts that belong together after all must be able to join again.
-	if series, err = partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, s.set.Partition); err != nil {
+	if series, err = partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, set); err != nil {
 		return nil, nil, err
 	}
 	labels := make([]int32, len(found.Labels))

@@ -119,6 +119,10 @@ type Candidate struct {
 	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
 	// single cluster, and for more than half as many as samples unless classes are tiny.
 	Score float64 `json:"score"`
+	// Divided is how many clusters of the chosen candidate were divided on, where finer candidates
+	// agree on the parts. Fewer than 30,000 samples, or a number of clusters or examples that are
+	// asked for, leave all of them whole.
+	Divided int `json:"divided,omitempty"`
 
 	labels []int32 // of the partition that stands for all
 	orders []order // until the criteria are measured
@@ -204,6 +208,11 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	}
 	r.Best, r.Clear = choose(r.Candidates, g.Samples(), most)
 	r.Best = s.wanted(r.Candidates, r.Best)
+	if best := &r.Candidates[r.Best]; g.Samples() >= many && s.set.Clusters == 0 && len(s.set.Examples) == 0 && best.Score > 0 {
+		if best.labels, best.Divided, err = divide(ctx, walk, r.Candidates, r.Best, width, threads); err != nil {
+			return nil, err
+		}
+	}
 	both := neighbourhoods{near, near}
 	if constraints != nil {
 		if g, err = constraints.Clamp(ctx, g, threads); err != nil {
