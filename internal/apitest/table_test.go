@@ -216,6 +216,7 @@ var table = map[string]any{
 	"refine.Neighbourhoods.Graph":        (*refine.Neighbourhoods).Graph,
 	"refine.Neighbourhoods.K":            (*refine.Neighbourhoods).K,
 	"refine.Neighbourhoods.Of":           (*refine.Neighbourhoods).Of,
+	"refine.Neighbourhoods.Prepare":      (*refine.Neighbourhoods).Prepare,
 	"refine.Neighbourhoods.Samples":      (*refine.Neighbourhoods).Samples,
 	"refine.Neighbourhoods.Scatter":      (*refine.Neighbourhoods).Scatter,
 	"refine.NewNeighbourhoods":           refine.NewNeighbourhoods,

@@ -260,7 +260,7 @@ func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 		order[i] = int32(i)
 	}
 	for range f.set.Sweeps {
-		f.random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		f.shuffle(order)
 		now := 0
 		for at, i := range order {
 			if at%1024 == 0 && f.ctx.Err() != nil {
@@ -279,6 +279,33 @@ func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 		}
 	}
 	return moves, nil
+}
+
+const (
+	// manyNodes is the number of nodes from which on they are visited in blocks of blockNodes: nodes
+	// of near numbers share neighbours, whose labels then stay in the caches.
+	manyNodes  = 30_000
+	blockNodes = 512
+)
+
+// shuffle puts nodes in a random order: of many, blocks of them, and the nodes of each block.
+func (f *search) shuffle(order []int32) {
+	within := func(some []int32) {
+		f.random.Shuffle(len(some), func(a, b int) { some[a], some[b] = some[b], some[a] })
+	}
+	if len(order) < manyNodes {
+		within(order)
+		return
+	}
+	at := 0
+	for _, block := range f.random.Perm((len(order) + blockNodes - 1) / blockNodes) {
+		from := at
+		for i := block * blockNodes; i < min(len(order), (block+1)*blockNodes); i++ {
+			order[at] = int32(i)
+			at++
+		}
+		within(order[from:at])
+	}
 }
 
 // Number renames labels to 0, 1, ... by falling size of their clusters and, among

@@ -14,7 +14,8 @@ import (
 type network struct {
 	offsets []int
 	to      []int32
-	cost    []float64 // what the edge adds to the objective within a cluster
+	cost    []float64 // what the edge adds to the objective within a cluster; nil where it is -weight
+	weight  []float32 // of the edges of a graph that is partitioned at a resolution; else nil
 	within  float64   // the cost of what is within the nodes
 
 	// Two nodes in a cluster also cost rate x the product of their degrees. degree is nil
@@ -38,12 +39,14 @@ func (e *network) unconstrained() *network {
 
 // newNetwork returns the edges between the samples of g.
 func newNetwork(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings) (*network, error) {
-	e := &network{offsets: g.Offsets, to: g.Index, cost: make([]float64, len(g.Weight))}
+	e := &network{offsets: g.Offsets, to: g.Index}
 	if len(e.offsets) == 0 {
 		e.offsets = []int{0} // of no samples
 	}
 	if resolution > 0 {
-		e.degree = make([]float64, g.Samples())
+		e.degree, e.weight = make([]float64, g.Samples()), g.Weight
+	} else {
+		e.cost = make([]float64, len(g.Weight))
 	}
 	all := 0.0
 	for i := range g.Samples() {
@@ -52,11 +55,12 @@ func newNetwork(ctx context.Context, g *graph.Graph, resolution float64, constra
 		}
 		for at := g.Offsets[i]; at < g.Offsets[i+1]; at++ {
 			p := float64(g.Weight[at])
-			e.cost[at] = cost(p, resolution, set.Clip)
-			if e.degree != nil {
-				e.degree[i] += p
-				all += p
+			if e.degree == nil {
+				e.cost[at] = cost(p, resolution, set.Clip)
+				continue
 			}
+			e.degree[i] += p
+			all += p
 		}
 	}
 	if all > 0 {
@@ -208,16 +212,34 @@ func (s *state) relabel(i int, to int32) {
 // addCosts adds up in costTo what node i's edges cost, by the cluster that they lead to.
 func (s *state) addCosts(i int) {
 	from, end := s.offsets[i], s.offsets[i+1]
-	label, costTo, adjacent, cost := s.label, s.costTo, s.adjacent, s.cost[from:end]
-	for e, j := range s.to[from:end] {
+	if s.cost == nil {
+		addUp(s, s.to[from:end], s.weight[from:end], -1)
+	} else {
+		addUp(s, s.to[from:end], s.cost[from:end], 1)
+	}
+}
+
+// addUp adds up in costTo the values of edges, times sign.
+func addUp[V float32 | float64](s *state, to []int32, value []V, sign float64) {
+	label, costTo, adjacent := s.label, s.costTo, s.adjacent
+	value = value[:len(to)]
+	for e, j := range to {
 		c := label[j]
 		sum := costTo[c]
 		if sum == 0 {
 			adjacent = append(adjacent, c)
 		}
-		costTo[c] = sum + cost[e]
+		costTo[c] = sum + sign*float64(value[e])
 	}
 	s.adjacent = adjacent
+}
+
+// costOf returns the cost of an edge.
+func (e *network) costOf(edge int) float64 {
+	if e.cost == nil {
+		return -float64(e.weight[edge])
+	}
+	return e.cost[edge]
 }
 
 // clearCosts makes costTo zeros again.
@@ -234,7 +256,7 @@ func (s *state) objective() float64 {
 	for i, c := range s.label {
 		for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 			if s.label[s.to[e]] == c {
-				sum += s.cost[e]
+				sum += s.costOf(e)
 			}
 		}
 	}

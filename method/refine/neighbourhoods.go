@@ -21,6 +21,7 @@ type Neighbourhoods struct {
 	index  []int32
 	weight []float32
 	sum    []float32 // of a sample's weights
+	frame  *frame    // nil until Prepare
 }
 
 // newNeighbourhoods has room for k neighbours of every sample of g, or as many as it has.
@@ -34,7 +35,10 @@ func newNeighbourhoods(g *graph.Graph, k int) *Neighbourhoods {
 
 // withRoom has so much room for each of n samples.
 func withRoom(n, room int) *Neighbourhoods {
-	return &Neighbourhoods{room, make([]int32, n), make([]int32, n*room), make([]float32, n*room), make([]float32, n)}
+	return &Neighbourhoods{
+		room: room, length: make([]int32, n), sum: make([]float32, n),
+		index: make([]int32, n*room), weight: make([]float32, n*room),
+	}
 }
 
 // NewNeighbourhoods returns the neighbourhoods that index and probability hold: k of
@@ -156,7 +160,10 @@ func (n *Neighbourhoods) first(k int) *Neighbourhoods {
 	if n.K() <= k {
 		return n
 	}
-	out := &Neighbourhoods{n.room, make([]int32, n.Samples()), n.index, n.weight, make([]float32, n.Samples())}
+	out := &Neighbourhoods{
+		room: n.room, length: make([]int32, n.Samples()), sum: make([]float32, n.Samples()),
+		index: n.index, weight: n.weight,
+	}
 	for i, length := range n.length {
 		out.length[i] = min(length, 1+int32(max(0, k)))
 		out.addUp(i)
@@ -212,7 +219,14 @@ func (n *Neighbourhoods) Graph(ctx context.Context, k, threads int) (*graph.Grap
 // result has an edge wherever one sample is among the other's k nearest. The only error is
 // the context's own.
 func (n *Neighbourhoods) CoNeighbours(ctx context.Context, k, threads int) (*graph.Graph, error) {
-	return n.first(k).coNeighbours(ctx, threads, nil)
+	if n.frame == nil || k < 1 {
+		return n.first(k).coNeighbours(ctx, threads, nil)
+	}
+	out, err := n.frame.edges(ctx, k, threads)
+	if err != nil {
+		return nil, err
+	}
+	return n.first(k).weigh(ctx, out, threads, nil)
 }
 
 // coNeighbours is CoNeighbours with all of these neighbours.
@@ -221,7 +235,12 @@ func (n *Neighbourhoods) coNeighbours(ctx context.Context, threads int, progress
 	if err != nil {
 		return nil, err
 	}
-	err = each(ctx, n.Samples(), threads, progress, func(r *Row, i int) {
+	return n.weigh(ctx, out, threads, progress)
+}
+
+// weigh gives the edges of out, which join every sample to its neighbours, their probabilities.
+func (n *Neighbourhoods) weigh(ctx context.Context, out *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
+	err := each(ctx, n.Samples(), threads, progress, func(r *Row, i int) {
 		if r.member == nil {
 			r.member = make([]float32, n.Samples())
 		}

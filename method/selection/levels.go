@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
@@ -82,64 +84,107 @@ func height[L int | int32](labels []L) float64 {
 	return count
 }
 
-// levels returns the levels, coarse to fine, but for the first of the ladder, whose partition
-// the caller finds.
-func (s *searcher) levels(ctx context.Context, near neighbourhoods, candidates []Candidate, ladder []int, threads int) ([]Level, error) {
+// settled is a candidate whose partition was found.
+type settled struct {
+	graph     *graph.Graph
+	partition *partition.Result
+}
+
+// settle finds the partitions of the candidates of a ladder, and the graph of the first.
+func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates []Candidate, ladder []int, threads int) (levels []Level, best settled, err error) {
 	levels, failed := make([]Level, len(ladder)), make([]error, len(ladder))
-	threads = min(parallel.Threads(threads), len(s.plan.neighbours)) // as many graphs at a time as before
-	err := parallel.Blocks(ctx, threads, len(ladder)-1, 1, func(_, at, _ int) {
-		c := &candidates[ladder[at+1]]
-		_, found, err := s.refine(ctx, near, candidates, c, 1)
-		if failed[at] = err; err == nil {
-			levels[at+1] = newLevel(c, found)
+	turns, graphs := make([]int, len(ladder)), map[int]*graphPair{}
+	for at, c := range ladder {
+		turns[at] = at
+		k := candidates[c].Neighbours
+		if graphs[k] == nil {
+			graphs[k] = &graphPair{}
+		}
+		graphs[k].users.Add(1)
+	}
+	// Those of one graph follow each other, so that few graphs are held.
+	slices.SortStableFunc(turns, func(a, b int) int {
+		return cmp.Compare(candidates[ladder[b]].Neighbours, candidates[ladder[a]].Neighbours)
+	})
+	atOnce := min(parallel.Threads(threads), len(s.plan.neighbours)) // as many graphs as before
+	err = parallel.Blocks(ctx, atOnce, len(turns), 1, func(_, turn, _ int) {
+		at := turns[turn]
+		c := &candidates[ladder[at]]
+		g := graphs[c.Neighbours]
+		if failed[at] = g.make(ctx, s, near, c.Neighbours, threads); failed[at] != nil {
+			return
+		}
+		var found settled
+		if found, failed[at] = s.refine(ctx, g, candidates, c); failed[at] == nil {
+			levels[at] = newLevel(c, found.partition)
+		}
+		if at == 0 {
+			best = found
+		}
+		if g.users.Add(-1) == 0 {
+			g.free, g.known = nil, nil
 		}
 	})
-	return levels, cmp.Or(append(failed, err)...)
+	return levels, best, cmp.Or(append(failed, err)...)
+}
+
+// graphPair holds the refined graphs of a number of neighbours: without the constraints, and with
+// them, where there are any.
+type graphPair struct {
+	once        sync.Once
+	err         error
+	users       atomic.Int32 // that have yet to use them
+	free, known *graph.Graph
+}
+
+// make makes the graphs when it is first called.
+func (g *graphPair) make(ctx context.Context, s *searcher, near neighbourhoods, k, threads int) error {
+	g.once.Do(func() {
+		if g.free, g.err = near.free.CoNeighbours(ctx, k, threads); g.err != nil || s.constraints == nil {
+			return
+		}
+		if g.known, g.err = near.known.CoNeighbours(ctx, k, threads); g.err == nil {
+			g.known, g.err = s.constraints.Propagate(ctx, g.known, threads)
+		}
+	})
+	return g.err
 }
 
 // refine finds the partition of a candidate, with samples moved once more, and the graph that it is
 // of. Constraints then change that partition where they touch it, and what follows from there, so
 // that what is known costs nothing elsewhere: clusters that several doubt are taken apart, and
 // samples moved on the graph to which the constraints are propagated.
-func (s *searcher) refine(ctx context.Context, near neighbourhoods, candidates []Candidate, c *Candidate, threads int) (*graph.Graph, *partition.Result, error) {
-	refined, err := near.free.CoNeighbours(ctx, c.Neighbours, threads)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *searcher) refine(ctx context.Context, graphs *graphPair, candidates []Candidate, c *Candidate) (settled, error) {
 	set := s.set.Partition
 	if c.Divided > 0 {
 		set.Levels = 1 // clusters as wholes would join again
 	}
+	refined := graphs.free
 	series, err := partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, set)
 	if err != nil {
-		return nil, nil, err
+		return settled{}, err
 	}
 	found, err := series.Refine(ctx, c.Resolution, c.labels, s.random(c.Neighbours, -c.Resolution, 0))
 	if err != nil || s.constraints == nil {
-		return refined, found, err
+		return settled{refined, found}, err
 	}
-	if refined, err = near.known.CoNeighbours(ctx, c.Neighbours, threads); err != nil {
-		return nil, nil, err
-	}
-	if refined, err = s.constraints.Propagate(ctx, refined, threads); err != nil {
-		return nil, nil, err
-	}
+	refined = graphs.known
 	given := opened(found.Labels, c, candidates, s.constraints)
 	isOpen := !slices.Equal(given, found.Labels)
 	found, err = partition.Mend(ctx, refined, c.Resolution, s.constraints, s.set.Partition, given, s.random(c.Neighbours, -c.Resolution, 1))
 	if err != nil || !isOpen {
-		return refined, found, err
+		return settled{refined, found}, err
 	}
 	// Parts that belong together after all must be able to join again.
 	if series, err = partition.NewSeries(ctx, refined, s.plan.finest, s.constraints, set); err != nil {
-		return nil, nil, err
+		return settled{}, err
 	}
 	labels := make([]int32, len(found.Labels))
 	for i, l := range found.Labels {
 		labels[i] = int32(l)
 	}
 	found, err = series.Refine(ctx, c.Resolution, labels, s.random(c.Neighbours, -c.Resolution, 0))
-	return refined, found, err
+	return settled{refined, found}, err
 }
 
 func newLevel(c *Candidate, found *partition.Result) Level {
@@ -153,9 +198,8 @@ func newLevel(c *Candidate, found *partition.Result) Level {
 	}
 }
 
-// setLevels completes the levels by the chosen one, the first, and sorts them.
+// setLevels sorts the levels, of which the chosen one comes first.
 func (r *Result) setLevels(levels []Level) {
-	levels[0] = newLevel(&r.Candidates[r.Best], r.Partition)
 	order := make([]int, len(levels))
 	for at := range order {
 		order[at] = at

@@ -14,9 +14,10 @@ func (s Settings) Footprint(samples int, edges int64, threads int) int64 {
 	bytes += 8 * n * MostLevels
 	refined := func(k int) int64 {
 		ends := 2 * min(n*int64(k), edges)
-		// The graph, the costs of its edges, the edges between clusters, and the state.
-		return ends*(4+4+8+4+8) + 64*n
+		// The graph, the edges between clusters, and the state.
+		return ends*(4+4+4+8) + 64*n
 	}
+	bytes += 5 * 2 * min(n*largest, edges)
 	rows, atOnce := int64(0), min(parallel.Threads(threads), len(p.neighbours))
 	for _, k := range p.neighbours[len(p.neighbours)-atOnce:] {
 		rows += refined(k)

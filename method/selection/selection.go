@@ -181,6 +181,9 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err != nil {
 		return nil, err
 	}
+	if err := near.Prepare(ctx, threads); err != nil {
+		return nil, err
+	}
 	mates := classmates(near)
 	s.plan.narrow(set, mates)
 	plan := s.plan
@@ -223,14 +226,11 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 		}
 		r.Neighbourhoods = both.known
 	}
-	levels, err := s.levels(ctx, both, r.Candidates, ladder(r.Candidates, r.Best), threads)
+	levels, best, err := s.settle(ctx, both, r.Candidates, ladder(r.Candidates, r.Best), threads)
 	if err != nil {
 		return nil, err
 	}
-	best := &r.Candidates[r.Best]
-	if r.Graph, r.Partition, err = s.refine(ctx, both, r.Candidates, best, threads); err != nil {
-		return nil, err
-	}
+	r.Graph, r.Partition = best.graph, best.partition
 	r.setLevels(levels)
 	return r, nil
 }
