@@ -226,7 +226,8 @@ figures against ours. It takes about half an hour on two processors.`, &paper.Ex
 of two folders, complete and with half of the samples lacking one view, or, with
 --truth, on files of one's own: VIEWS are what "mvclust fit" reads, and T is the file of
 the known classes. It writes a page, and a JSON file with the same figures in the
-folder compare beside it. Whole collections take days; a NAME, such as BUAA, an hour.`, beside},
+folder compare beside it. Sets that the paper does not have are run up to 2,500 samples,
+or by NAME. Whole collections take hours; a NAME, such as BUAA, a part of one.`, beside},
 		{options{name: "speed", page: "results.md", timed: true, processes: true}, "Measure time and memory, beside those of others",
 			`speed measures the inner loops, the neighbour graphs, and whole runs on synthetic
 data of 10,000 to 300,000 samples, or 1,000,000 with --full. It takes a quarter of an

@@ -237,3 +237,32 @@ func odd(t *testing.T, samples, dims int, data ...float32) *view.View {
 	}
 	return v
 }
+
+// What a stopped run should have comes first: the paper's sets before others, what is quick before what
+// is slow, the authors' settings before grids, and further seeds after these.
+func TestOrder(t *testing.T) {
+	data := t.TempDir()
+	labtest.Write(t, data, "BUAA.npz", 2, 0.3, 1)
+	labtest.Write(t, data, "other.npz", 2, 0.3, 2)
+	calls := 0
+	e := stand(&calls)
+	e.all[1].Slow = true // PIC
+	cases, err := e.Cases(t.Context(), labtest.New(t, data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(label string, from int) int {
+		i := slices.IndexFunc(cases, func(c lab.Case) bool { return c.Label == label && c.From == from })
+		if i < 0 {
+			t.Fatalf("there is no case %q from seed %d", label, from)
+		}
+		return i
+	}
+	order := []int{
+		at("GMC on BUAA", 0), at("PIC on BUAA", 0), at("GMC on BUAA, good=1", 0), at("GMC on other", 0),
+		at("GMC on BUAA", 1), at("PIC on BUAA, x=1", 0), at("PIC on other", 0),
+	}
+	if !slices.IsSorted(order) || order[0] != 0 {
+		t.Errorf("the order is %v", order)
+	}
+}

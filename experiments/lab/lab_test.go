@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/score"
@@ -309,6 +310,25 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// A context ends when processors have worked for long enough, or when its parent does.
+func TestBounded(t *testing.T) {
+	ctx, cancel := Bounded(t.Context(), time.Millisecond)
+	defer cancel()
+	for ctx.Err() == nil { // work
+	}
+	if err := context.Cause(ctx); !errors.Is(err, ErrLasts) {
+		t.Errorf("the cause is %v", err)
+	}
+	parent, stop := context.WithCancel(t.Context())
+	ctx, cancel = Bounded(parent, time.Hour)
+	defer cancel()
+	stop()
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the cause is %v", err)
+	}
+}
+
 // A run is repeated for its time alone; what it fails with is what the method says.
 func TestClustering(t *testing.T) {
 	v := noise(t, 8, 0)
@@ -325,7 +345,7 @@ func TestClustering(t *testing.T) {
 		}
 		found = make([]int, 8)
 	}
-	if task.Scores.ARI != 1 || task.Large != 2 || len(task.Seconds) != 2 || task.Peak < 8<<20 {
+	if task.Scores.ARI != 1 || task.Large != 2 || len(task.Seconds) != 2 || task.Peak < 8<<20 || len(task.Values["processor"]) != 2 {
 		t.Errorf("%+v", task.Record)
 	}
 	failure := errors.New("no luck")

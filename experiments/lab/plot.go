@@ -196,10 +196,26 @@ func (p Panel) draw(names []string) (*plot.Plot, error) {
 	if points != nil {
 		d.Add(points)
 	}
+	if points != nil && !p.Diagonal {
+		widen(&d.X, p.LogX)
+		widen(&d.Y, p.LogY)
+	}
 	if p.Top > 0 {
 		d.Y.Min, d.Y.Max = 0, p.Top
 	}
 	return d, nil
+}
+
+// widen gives an axis room beside the outermost points, which have names.
+func widen(a *plot.Axis, log bool) {
+	const room = 0.04
+	if log {
+		by := math.Pow(a.Max/a.Min, room)
+		a.Min, a.Max = a.Min/by, a.Max*by
+		return
+	}
+	by := room * (a.Max - a.Min)
+	a.Min, a.Max = a.Min-by, a.Max+by
 }
 
 // draw adds the series to a plot, in the look of number i, without points that a logarithmic axis

@@ -33,7 +33,7 @@ type Lab struct {
 	Timed bool
 	// PageOnly takes what the store has, of whatever version and data, and runs nothing.
 	PageOnly bool
-	// Say, if not nil, is told how it goes, a line at a time.
+	// Say, if not nil, is told how it goes, a line at a time; not always by the goroutine that runs.
 	Say func(line string)
 
 	sets    map[string]*Data
@@ -119,6 +119,9 @@ func (l *Lab) Run(ctx context.Context, cases []Case) error {
 	}
 	for _, r := range l.Store.records {
 		l.spent(r)
+	}
+	if n := len(l.Store.records); n > 0 {
+		l.say("what is among %s is not run again", Count(n, "record"))
 	}
 	for i := range cases {
 		c := &cases[i]
@@ -246,6 +249,8 @@ func (l *Lab) runCase(ctx context.Context, c *Case, seed uint64, detailed map[st
 		t.begin(seed)
 	}
 	began := time.Now()
+	waiting := time.AfterFunc(20*time.Second, func() { l.say("%s, seed %d: running", label, seed) })
+	defer waiting.Stop()
 	total := 0.0
 	for round := 0; round == 0 || round < c.Rounds && (c.Enough == 0 || total < c.Enough); round++ {
 		for _, t := range all[:turns] {

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -329,5 +330,37 @@ func TestDetail(t *testing.T) {
 		if m == lab.Paper && (len(b.Detail.Losses) != 100 || b.Detail.Epochs[99] != 200) {
 			t.Errorf("%+v", b.Detail)
 		}
+	}
+}
+
+// Seeds from one on are a case's alone, and none of them is run after one that took long.
+func TestRunLong(t *testing.T) {
+	folder, path := t.TempDir(), filepath.Join(t.TempDir(), "records.json")
+	labtest.Write(t, folder, "easy.npz", 2, 0.5, 1)
+	l, _ := bench(t, folder, path)
+	var order []string
+	method := func(took float64) lab.Func {
+		return func(_ context.Context, task *lab.Task) error {
+			order = append(order, fmt.Sprint(task.Setup.Method, task.Seed))
+			task.Seconds = append(task.Seconds, 1)
+			task.Set(string(lab.Processor), took)
+			return nil
+		}
+	}
+	l.Methods = map[lab.Method]lab.Func{"quick": method(2), "slow": method(9)}
+	var cases []lab.Case
+	for _, from := range []int{0, 1} {
+		for _, m := range []lab.Method{"quick", "slow"} {
+			cases = append(cases, lab.Case{Setups: []lab.Setup{lab.Setup{File: "easy.npz"}.By(m)}, From: from, Seeds: 1 + 2*from, Long: 5})
+		}
+	}
+	if err := l.Run(t.Context(), cases); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(order, " "); got != "quick0 slow0 quick1 quick2" {
+		t.Errorf("the order is %s", got)
+	}
+	if list, _ := l.Of(cases[0].Setups[0], 3); len(list) != 3 || list.Of(lab.Processor).Mean != 2 {
+		t.Errorf("%v", list)
 	}
 }

@@ -15,9 +15,9 @@ func System() system.System {
 	return system.System{
 		Name: "EEIMC", Told: true,
 		Source:  "Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, Efficient and effective regularized incomplete multi-view clustering, 2020", //nolint:misspell // the title
-		Note:    "its authors start from kernels of others' making, which are cosines here",
-		Default: system.Settings{"lambda": 1},
-		Grid:    system.Powers("lambda", 8, -5, 5),
+		Note:    "its authors start from kernels of others' making; here they are cosines, or in the grid Gaussian: width is in mean squared distances, 0 for cosines",
+		Default: system.Settings{"lambda": 1, "width": 0},
+		Grid:    system.Product([]system.Settings{{"width": 0}, {"width": 0.2}, {"width": 1}}, []system.Settings{{"lambda": 1.0 / 64}, {"lambda": 1}, {"lambda": 8}, {"lambda": 64}}),
 		Cluster: Cluster,
 	}
 }
@@ -44,7 +44,7 @@ func OnProbabilities() system.System {
 //	Liu, Li, Tang, Xia, Xiong, Liu, Kloft and Zhu, in IEEE Transactions on Pattern Analysis and
 //	Machine Intelligence, 2020.
 func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
-	return cluster(ctx, in, latefusion.Cosines(in.Views), in.Settings["lambda"])
+	return cluster(ctx, in, latefusion.Kernels(in.Views, in.Settings["width"]), in.Settings["lambda"])
 }
 
 func onProbabilities(ctx context.Context, in *system.Input) ([]int, error) {

@@ -26,7 +26,8 @@ func TestFuse(t *testing.T) {
 	for _, missing := range []float64{0, 0.3} {
 		in, _ := systemtest.Input(t, System(), 80, 4, 3, 1, missing)
 		for _, lambda := range []float64{0, 1, 100} {
-			s, err := latefusion.Start(t.Context(), latefusion.Cosines(in.Views), 80, 4)
+			width := lambda / 2 // one with cosines
+			s, err := latefusion.Start(t.Context(), latefusion.Kernels(in.Views, width), 80, 4)
 			if err != nil {
 				t.Fatal(err)
 			}

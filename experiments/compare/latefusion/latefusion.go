@@ -36,8 +36,9 @@ type Kernel struct {
 	In   []int
 }
 
-// Cosines returns the kernel of every view: the cosine.
-func Cosines(views []*view.View) []Kernel {
+// Kernels returns that of every view: the cosine, or with a width above 0 exp(-d / (2 width m)),
+// where d are the squared distances of two samples, and m is their mean.
+func Kernels(views []*view.View, width float64) []Kernel {
 	kernels := make([]Kernel, len(views))
 	for m, v := range views {
 		var in []int
@@ -53,10 +54,31 @@ func Cosines(views []*view.View) []Kernel {
 				row[c] = float64(value)
 			}
 		}
+		if width > 0 {
+			kernels[m] = Kernel{All: gaussian(x, width), In: in}
+			continue
+		}
 		system.UnitRows(x)
 		kernels[m] = Kernel{Rows: x, In: in}
 	}
 	return kernels
+}
+
+func gaussian(rows *mat.Dense, width float64) *mat.SymDense {
+	k := system.SquaredDistances(rows)
+	n := k.SymmetricDim()
+	mean := 0.0
+	for i := range n {
+		for j := range i {
+			mean += 2 * k.At(i, j) / float64(n) / float64(n)
+		}
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.SetSym(i, j, math.Exp(-k.At(i, j)/max(2*width*mean, math.SmallestNonzeroFloat32)))
+		}
+	}
+	return k
 }
 
 // Whole is the kernel of all samples.
@@ -184,10 +206,18 @@ func Start(ctx context.Context, kernels []Kernel, n, clusters int) (*State, erro
 }
 
 // together returns the mean of the kernels of n samples, which are alike by 0 where one lacks a view:
-// their rows stand side by side. Of several kernels, none is a matrix.
+// where they have rows, these stand side by side.
 func together(kernels []Kernel, n int) Kernel {
 	if kernels[0].Rows == nil {
-		return kernels[0]
+		sum := mat.NewSymDense(n, nil)
+		for _, k := range kernels {
+			for a, i := range k.In {
+				for b, j := range k.In[:a+1] {
+					sum.SetSym(i, j, sum.At(i, j)+k.All.At(a, b)/float64(len(kernels)))
+				}
+			}
+		}
+		return Kernel{All: sum}
 	}
 	dims := 0
 	for _, k := range kernels {

@@ -15,9 +15,9 @@ import (
 func System() system.System {
 	return system.System{
 		Name: "OSLF", Source: "Zhang, Liu, Wang, Liu, Dai and Zhu, One-stage incomplete multi-view clustering via late fusion, 2021", Told: true,
-		Note:    "its authors start from kernels of others' making, which are cosines here; the first C is the orthonormal matrix nearest to the centres that k-means finds, where they take any basis of what these span",
-		Default: system.Settings{"lambda": 1},
-		Grid:    system.Powers("lambda", 8, -5, 5),
+		Note:    "its authors start from kernels of others' making; here they are cosines, or in the grid Gaussian: width is in mean squared distances, 0 for cosines; the first C is the orthonormal matrix nearest to the centres that k-means finds, where they take any basis of what these span",
+		Default: system.Settings{"lambda": 1, "width": 0},
+		Grid:    system.Product([]system.Settings{{"width": 0}, {"width": 0.2}, {"width": 1}}, []system.Settings{{"lambda": 1.0 / 64}, {"lambda": 1}, {"lambda": 8}, {"lambda": 64}}),
 		Cluster: Cluster,
 	}
 }
@@ -33,7 +33,7 @@ func System() system.System {
 //	Zhang, Liu, Wang, Liu, Dai and Zhu, "One-stage incomplete multi-view clustering via late
 //	fusion", 2021.
 func Cluster(ctx context.Context, in *system.Input) ([]int, error) {
-	s, err := latefusion.Start(ctx, latefusion.Cosines(in.Views), in.Samples(), in.Clusters)
+	s, err := latefusion.Start(ctx, latefusion.Kernels(in.Views, in.Settings["width"]), in.Samples(), in.Clusters)
 	if err != nil {
 		return nil, err
 	}
