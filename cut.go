@@ -40,7 +40,7 @@ type CutOptions struct {
 // The errors are those of Model.Validate, *OptionError for options, *partition.CountError for a number of clusters that cannot be, and
 // the context's own.
 func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
-	if err := m.Validate(); err != nil {
+	if err := m.Usable(); err != nil {
 		return nil, err
 	}
 	examples := opt.Examples

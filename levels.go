@@ -169,7 +169,7 @@ func (l *Level) validate(samples int) error {
 // which it holds a copy where m has more.
 func (m *Model) Current() *Model {
 	now := *m
-	now.Levels, now.Level = nil, -1
+	now.Levels, now.Level, now.read = nil, -1, nil
 	if m.Neighbourhoods != nil {
 		now.Neighbourhoods = m.Neighbourhoods.First(m.Settings.Neighbours)
 	}

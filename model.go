@@ -58,6 +58,8 @@ type Model struct {
 	Against []Example
 	// Settings holds the settings of the fit.
 	Settings ModelSettings
+
+	read *Model // what ReadModel returned, and found valid; nil for other models
 }
 
 // ModelView is one view of a Model.
@@ -223,6 +225,31 @@ func (m *Model) Validate() error {
 		}
 	}
 	return m.validate()
+}
+
+// Usable is Validate, which goes over everything, for a model that may be fresh from ReadModel: one
+// that is needs no second look. Whoever changes values within the parts of a model that was read
+// calls Validate instead.
+func (m *Model) Usable() error {
+	if m == nil || m.read == nil || !m.isRead() {
+		return m.Validate()
+	}
+	return nil
+}
+
+// isRead reports whether m still has the parts that were read.
+func (m *Model) isRead() bool {
+	r := m.read
+	same := m.Functions == r.Functions && m.Graph == r.Graph && m.Neighbourhoods == r.Neighbourhoods &&
+		sameSlice(m.IDs, r.IDs) && sameSlice(m.Labels, r.Labels) && sameSlice(m.Confidence, r.Confidence) &&
+		sameSlice(m.Views, r.Views) && sameSlice(m.Levels, r.Levels) && sameSlice(m.Examples, r.Examples) &&
+		sameSlice(m.Constraints.MustLink, r.Constraints.MustLink) && sameSlice(m.Constraints.CannotLink, r.Constraints.CannotLink) &&
+		sameSlice(m.Constraints.Distinct, r.Constraints.Distinct)
+	return same && m.Level == r.Level && m.Retired == r.Retired && m.Settings == r.Settings
+}
+
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // validate is Validate, but the values of the rows may be gone.

@@ -265,7 +265,7 @@ func (m *Model) readLevels(f *modelMembers, h *modelHeader) error {
 		return errors.New("it has levels, and does not say which is the current one")
 	}
 	m.Levels, m.Level = h.Levels, *h.Level
-	labels := integers[int](f, levelLabels, len(h.Levels), h.Samples)
+	labels := integers(f, levelLabels, len(h.Levels), h.Samples)
 	for at := range m.Levels {
 		if f.err == nil {
 			m.Levels[at].Labels = labels[at*h.Samples : (at+1)*h.Samples : (at+1)*h.Samples]
@@ -308,12 +308,12 @@ func (m *Model) readConstraints(f *modelMembers) error {
 		return nil
 	}
 	pairs := func(name string) (list [][2]int) {
-		for p := range slices.Chunk(integers[int](f, name, -1, 2), 2) {
+		for p := range slices.Chunk(integers(f, name, -1, 2), 2) {
 			list = append(list, [2]int{p[0], p[1]})
 		}
 		return list
 	}
-	m.Constraints = constraint.Set{MustLink: pairs(mustLinks), CannotLink: pairs(cannotLinks), Distinct: integers[int](f, groups, -1)}
+	m.Constraints = constraint.Set{MustLink: pairs(mustLinks), CannotLink: pairs(cannotLinks), Distinct: integers(f, groups, -1)}
 	if len(m.Constraints.Distinct) == 0 {
 		m.Constraints.Distinct = nil
 	}
@@ -384,6 +384,8 @@ func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the model is damaged: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
 	}
+	read := *m
+	m.read = &read
 	return m, nil
 }
 
@@ -445,8 +447,8 @@ func (f *modelMembers) floats(name string, shape ...int) []float32 {
 	return values
 }
 
-// integers reads whole numbers that fit 32 bits, or, as offsets, any.
-func integers[T int32 | int](f *modelMembers, name string, shape ...int) []T {
+// integers reads whole numbers.
+func integers(f *modelMembers, name string, shape ...int) []int {
 	i := f.find(name, shape...)
 	if f.err != nil {
 		return nil
@@ -455,14 +457,25 @@ func integers[T int32 | int](f *modelMembers, name string, shape ...int) []T {
 	if f.err = err; err != nil {
 		return nil
 	}
-	out := make([]T, len(values))
+	out := make([]int, len(values))
 	for k, x := range values {
-		if out[k] = T(x); int64(out[k]) != x {
+		if out[k] = int(x); int64(out[k]) != x {
 			f.err = fmt.Errorf("%s holds %d", name, x)
 			return nil
 		}
 	}
 	return out
+}
+
+// samples reads whole numbers that fit 32 bits.
+func (f *modelMembers) samples(name string, shape ...int) []int32 {
+	i := f.find(name, shape...)
+	if f.err != nil {
+		return nil
+	}
+	var values []int32
+	values, f.err = npy.Int32(f.file, i)
+	return values
 }
 
 // readModel puts the model together, which is then to be validated.
@@ -476,10 +489,10 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired, Examples: h.Examples,
 		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
-		Labels:    integers[int](f, "labels", n),
+		Labels:    integers(f, "labels", n),
 		Graph: &graph.Graph{
-			Offsets: integers[int](f, "graph/offsets", n+1),
-			Index:   integers[int32](f, "graph/index", -1),
+			Offsets: integers(f, "graph/offsets", n+1),
+			Index:   f.samples("graph/index", -1),
 			Weight:  f.floats("graph/probability", -1),
 		},
 	}
@@ -537,7 +550,7 @@ func (m *Model) readNeighbours(f *modelMembers, n int) error {
 		return f.err
 	}
 	k := f.infos[i].Shape[1]
-	index, probability := integers[int32](f, "neighbors/index", n, k), f.floats("neighbors/probability", n, k)
+	index, probability := f.samples("neighbors/index", n, k), f.floats("neighbors/probability", n, k)
 	if f.err != nil {
 		return f.err
 	}

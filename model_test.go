@@ -3,6 +3,7 @@ package mvclust_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/npy"
 	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
@@ -75,6 +77,36 @@ func modelFile(t testing.TB, m *mvclust.Model) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestModelUsable holds that a model fresh from its file is not looked at twice, and any other is.
+func TestModelUsable(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, true)
+	file := modelFile(t, m)
+	read, err := mvclust.ReadModel(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmp.Or(m.Usable(), read.Usable(), read.Current().Usable()); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(m *mvclust.Model){
+		"labels":     func(m *mvclust.Model) { m.Labels = slices.Repeat([]int{-1}, len(m.Labels)) },
+		"confidence": func(m *mvclust.Model) { m.Confidence = nil },
+		"graph":      func(m *mvclust.Model) { m.Graph = &graph.Graph{Offsets: []int{0}} },
+		"settings":   func(m *mvclust.Model) { m.Settings.Neighbours = 0 },
+		"views":      func(m *mvclust.Model) { m.Views = nil },
+		"level":      func(m *mvclust.Model) { m.Level = 99 },
+	} {
+		changed := *read
+		if change(&changed); changed.Usable() == nil {
+			t.Errorf("%s: the changed model counts as usable", name)
+		}
+		made := *m
+		if change(&made); made.Usable() == nil {
+			t.Errorf("%s: a model that was not read counts as usable", name)
+		}
+	}
 }
 
 // A model is read as it was written, and compares samples as the fit did.
@@ -517,7 +549,7 @@ func TestModelHostileMembers(t *testing.T) {
 		{"graph/offsets", []int{n + 1}, append(slices.Repeat([]int64{math.MinInt64}, n), int64(edges)), "a graph of 151 offsets"},
 		{"graph/index", nil, nil, "graph/index is missing"},
 		{"graph/index", []int{edges}, slices.Repeat([]int32{math.MaxInt32}, edges), "out of range"},
-		{"graph/index", []int{edges}, slices.Repeat([]int64{1 << 40}, edges), "graph/index holds 1099511627776"},
+		{"graph/index", []int{edges}, slices.Repeat([]int64{1 << 40}, edges), "is 1099511627776, not a whole number of at most 31 bits"},
 		{"graph/probability", nil, nil, "graph/probability is missing"},
 		{"graph/probability", []int{edges}, ones(edges, 2), "has weight 2"},
 		{"neighbors/index", nil, nil, "neighbors/index is missing"},

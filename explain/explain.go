@@ -41,7 +41,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 			return nil, fmt.Errorf("view %s has no rows any more; read the model from its file, or do not let the fit consume the views", v.Rows.Name)
 		}
 	}
-	if err := m.Validate(); err != nil {
+	if err := m.Usable(); err != nil {
 		return nil, err
 	}
 	m = m.Current()

@@ -73,7 +73,7 @@ type Result struct {
 // processors, and changes no result. The errors are those of Model.Validate and
 // Model.Spaces, and the context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
-	if err := m.Validate(); err != nil {
+	if err := m.Usable(); err != nil {
 		return nil, err
 	}
 	spaces, err := m.Spaces(ctx, threads)

@@ -55,7 +55,7 @@ const (
 // that number, and most of that cluster's samples are in it. Other clusters get numbers
 // that were never used. The result depends on neither threads nor time.
 func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []string, threads int, progress func(done int)) (*mvclust.Model, *Changes, error) {
-	if err := m.Validate(); err != nil {
+	if err := m.Usable(); err != nil {
 		return nil, nil, err
 	}
 	count, err := check(m, views, ids)

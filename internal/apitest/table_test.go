@@ -100,6 +100,7 @@ var table = map[string]any{
 	"mvclust.Model.Samples":              (*mvclust.Model).Samples,
 	"mvclust.Model.Spaces":               (*mvclust.Model).Spaces,
 	"mvclust.Model.SpacesOf":             (*mvclust.Model).SpacesOf,
+	"mvclust.Model.Usable":               (*mvclust.Model).Usable,
 	"mvclust.Model.Validate":             (*mvclust.Model).Validate,
 	"mvclust.Model.Write":                (*mvclust.Model).Write,
 	"mvclust.ModelWriter.Finish":         (*mvclust.ModelWriter).Finish,

@@ -21,7 +21,7 @@ func (e *ValueError) Error() string { return e.Problem }
 
 // Convert converts src into dst, which must be as long, by the rules of File for the
 // type of dst. Its error is a *ValueError.
-func Convert[U float32 | int64 | string, T Number](dst []U, src []T) error {
+func Convert[U float32 | int32 | int64 | string, T Number](dst []U, src []T) error {
 	switch out := any(dst).(type) {
 	case []float32:
 		if same, ok := any(src).([]float32); ok {
@@ -35,6 +35,14 @@ func Convert[U float32 | int64 | string, T Number](dst []U, src []T) error {
 				return &ValueError{i, fmt.Sprintf("is %v, which is beyond the largest float32; divide the array by a constant", v)}
 			}
 			out[i] = x
+		}
+	case []int32:
+		for i, v := range src {
+			x, ok := whole(v)
+			if !ok || int64(int32(x)) != x {
+				return &ValueError{i, fmt.Sprintf("is %v, not a whole number of at most 31 bits", v)}
+			}
+			out[i] = int32(x)
 		}
 	case []int64:
 		for i, v := range src {

@@ -23,7 +23,7 @@ const blockBytes = 64 << 10
 const turnBlock = 1 << 20
 
 // decode reads len(dst) values of type d from r. Text goes into strings only.
-func decode[U float32 | int64 | string](r io.Reader, d dtype, dst []U) error {
+func decode[U float32 | int32 | int64 | string](r io.Reader, d dtype, dst []U) error {
 	swap := d.big != (binary.NativeEndian.Uint16([]byte{0, 1}) == 1)
 	switch d.code {
 	case "f2":
@@ -130,7 +130,7 @@ func raw[T array.Number](r io.Reader, swap bool) func([]T) error {
 
 // convert fills dst with values that read hands over as they are stored.
 // Values of the type that is wanted go straight to their place.
-func convert[T array.Number, U float32 | int64 | string](dst []U, read func([]T) error) error {
+func convert[T array.Number, U float32 | int32 | int64 | string](dst []U, read func([]T) error) error {
 	if same, ok := any(dst).([]T); ok {
 		return read(same)
 	}

@@ -215,11 +215,20 @@ func (f *file) Turned(i int) ([]float32, error) {
 // Int64 returns the values of array i in storage order.
 func (f *file) Int64(i int) ([]int64, error) { return read(&f.members[i], decode[int64]) }
 
+// Int32 is Int64 for numbers that fit 32 bits, in half the memory.
+func Int32(from array.File, i int) ([]int32, error) {
+	f, ok := from.(*file)
+	if !ok {
+		return nil, errors.New("the file is not one of NumPy")
+	}
+	return read(&f.members[i], decode[int32])
+}
+
 // Text returns the values of array i in storage order.
 func (f *file) Text(i int) ([]string, error) { return read(&f.members[i], decode[string]) }
 
 // read returns the values of m as decode reads them.
-func read[U float32 | int64 | string](m *member, decode func(io.Reader, dtype, []U) error) ([]U, error) {
+func read[U float32 | int32 | int64 | string](m *member, decode func(io.Reader, dtype, []U) error) ([]U, error) {
 	if m.unreadable != nil {
 		return nil, m.fail(m.unreadable)
 	}

@@ -179,6 +179,16 @@ func roundTrip[T array.Number](t *testing.T, code string, vals []T) {
 					if got, err := f.Int64(0); (err == nil) != intsFit || intsFit && !slices.Equal(got, wantI) {
 						t.Fatalf("%s%s: Int64 gives %v, %v; want %v", order, code, got, err, wantI)
 					}
+					fits := intsFit && !slices.ContainsFunc(wantI, func(x int64) bool { return int64(int32(x)) != x })
+					got, err := Int32(f, 0)
+					if (err == nil) != fits {
+						t.Fatalf("%s%s: Int32 of %v gives %v, %v", order, code, wantI, got, err)
+					}
+					for k, x := range got {
+						if int64(x) != wantI[k] {
+							t.Fatalf("%s%s: Int32 gives %v; want %v", order, code, got, wantI)
+						}
+					}
 				}
 			}
 		}
