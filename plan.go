@@ -85,9 +85,7 @@ func (p *plan) candidates() error {
 	switch {
 	case p.Candidates != 0:
 	case p.Preset == Auto:
-		shared := min(selection.MaxNeighbours(p.samples), max(20, mostCandidates/views))
-		// Beyond a third of the samples, neighbours are no neighbours.
-		p.Candidates = min(max(k, min(shared, (p.samples+2)/3)), p.samples-1)
+		p.Candidates = min(max(k, Candidates(p.samples, views)), p.samples-1)
 	default:
 		p.Candidates = min(max(k, min(4*k, 8*k/views)), p.samples-1)
 	}
@@ -95,6 +93,14 @@ func (p *plan) candidates() error {
 		return option.Errorf("Candidates", "%d is not between %d, the number of neighbours, and %d, one fewer than the samples", p.Candidates, k, p.samples-1)
 	}
 	return nil
+}
+
+// Candidates returns the number of candidates per view that Options.Candidates of 0 stands for under
+// Auto, where no number of neighbours is given.
+func Candidates(samples, views int) int {
+	shared := min(selection.MaxNeighbours(samples), max(20, mostCandidates/max(1, views)))
+	// Beyond a third of the samples, neighbours are no neighbours.
+	return max(0, min(shared, (samples+2)/3, samples-1))
 }
 
 // metrics gives every view its metric.

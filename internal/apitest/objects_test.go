@@ -147,6 +147,27 @@ func graphs(g *good) []func() *graph.Graph {
 	}
 }
 
+// contractions adds graphs whose nodes are sets of samples, and lists of neighbours to compare.
+func (p kinds) contractions() {
+	pair := func() *partition.Contracted {
+		return &partition.Contracted{Offsets: []int{0, 1, 2}, Index: []int32{1, 0}, Weight: []float64{0.5, 0.5}, Degree: []float64{1, 2}, All: 5}
+	}
+	none := &partition.Contracted{Offsets: []int{0}}
+	ends, degrees, offsets := pair(), pair(), pair()
+	ends.Index[0], degrees.Degree[1], offsets.Offsets[1] = -1, math.NaN(), 7
+	these(p, pair(), nil, &partition.Contracted{}, none, ends, degrees, offsets)
+	these(p,
+		&selection.Contraction{Samples: []int{2, 3}, Neighbours: []int{5}, Refined: []*partition.Contracted{pair()}, Walk: pair()},
+		nil, &selection.Contraction{}, &selection.Contraction{Neighbours: []int{5}, Refined: []*partition.Contracted{none}, Walk: none},
+		&selection.Contraction{Samples: []int{2, -3}, Neighbours: []int{5}, Refined: []*partition.Contracted{pair()}, Walk: pair()},
+		&selection.Contraction{Samples: []int{2, 3}, Neighbours: []int{5}, Refined: []*partition.Contracted{nil}},
+	)
+	list := refine.List[int]{Sample: 1, Neighbours: []int{2, 3}, Probability: []float32{0.5, 0.2}}
+	these(p, list, refine.List[int]{}, refine.List[int]{Neighbours: []int{0, 0}})
+	add(p, "a comparison", func() *refine.Pairwise[int] { return refine.NewPairwise(list, []int{1, 2}) })
+	nilOf[*refine.Pairwise[int]](p)
+}
+
 func (p kinds) structures(t *testing.T, g *good) {
 	ctx := t.Context()
 	for i, x := range graphs(g) {
@@ -158,6 +179,7 @@ func (p kinds) structures(t *testing.T, g *good) {
 		{Rows: sparse.Rows[int32]{Offsets: g.lists[0].Offsets, Values: slices.Repeat([]int32{math.MaxInt32}, len(g.lists[0].Values))}},
 	}
 	these(p, lists...)
+	p.contractions()
 	these(p, g.lists, nil, []*neighbour.Lists{}, g.lists[:1])
 	for _, l := range lists[1:] {
 		these(p, []*neighbour.Lists{g.lists[0], l}, []*neighbour.Lists{l})

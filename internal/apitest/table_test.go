@@ -31,6 +31,19 @@ const manySamples = 1000
 // table holds every exported function of the public packages and of those under method. A method
 // is a function whose first argument is the receiver.
 var table = map[string]any{
+	"similarity.MeanDistance":            similarity.MeanDistance,
+	"similarity.LocalScaleAmong":         similarity.LocalScaleAmong,
+	"selection.Settings.NeighboursTried": selection.Settings.NeighboursTried,
+	"selection.SearchContracted":         selection.SearchContracted,
+	"selection.Contraction.Check":        (*selection.Contraction).Check,
+	"refine.Pairwise.CoNeighbours":       (*refine.Pairwise[int]).CoNeighbours,
+	"refine.NewPairwise":                 refine.NewPairwise[int],
+	"partition.NewContractedSeries":      partition.NewContractedSeries,
+	"partition.MoveInside":               partition.MoveInside,
+	"partition.Contracted.Nodes":         (*partition.Contracted).Nodes,
+	"partition.Contracted.Check":         (*partition.Contracted).Check,
+	"neighbour.Centres":                  neighbour.Centres,
+	"mvclust.Candidates":                 mvclust.Candidates,
 	"similarity.Space.Only":              (*similarity.Space).Only,
 	"view.Alike":                         view.Alike,
 	"view.Equal":                         view.Equal,

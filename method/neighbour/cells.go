@@ -1,6 +1,8 @@
 package neighbour
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -161,4 +163,21 @@ func numbers(n int) []int32 {
 		s[i] = int32(i)
 	}
 	return s
+}
+
+// Centres returns the centres of so many cells of a space, or of as many as it has rows where that
+// is fewer: rows of s.Dims values, one after another, found by k-means on some of the rows. Under
+// Cosine they have unit length. The seed decides which; the result is the same for any number of
+// threads, of which 0 or less stands for all usable processors. The errors are those of
+// Space.Check, a count below 1, and the context's own.
+func Centres(ctx context.Context, s *similarity.Space, count int, seed uint64, threads int) ([]float32, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if count < 1 {
+		return nil, fmt.Errorf("%d cells are too few; ask for at least 1", count)
+	}
+	f := newFinder(ctx, s, 1, seed, Settings{}, threads, nil)
+	found, err := f.centres(min(count, s.Count()), rand.New(rand.NewPCG(seed, searchStream)))
+	return found.data, err
 }

@@ -85,6 +85,7 @@ type state struct {
 	empty     []int32   // clusters without nodes
 	costTo    []float64 // scratch, by cluster: the sum of a node's costs to it
 	adjacent  []int32   // scratch: the clusters in costTo
+	frozen    int       // nodes from this number on stay where they are
 }
 
 // singletons returns the partition in which every node is alone.
@@ -93,6 +94,7 @@ func singletons(e *network) *state {
 	s := &state{
 		network: *e, degreeSum: slices.Clone(e.degree), loss: e.within,
 		label: make([]int32, n), active: make([]bool, n), size: make([]int32, n), costTo: make([]float64, n),
+		frozen: n,
 	}
 	for i := range n {
 		s.label[i], s.active[i], s.size[i] = int32(i), true, 1
@@ -131,7 +133,7 @@ func (s *state) assign(label []int32, loss float64) {
 // move puts node i where the objective is lowest and reports whether that is elsewhere. A node
 // that has been visited is not active until one that it has an edge to moves.
 func (s *state) move(i int) bool {
-	if !s.active[i] {
+	if !s.active[i] || i >= s.frozen {
 		return false
 	}
 	s.active[i], s.marked = false, false

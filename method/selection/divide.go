@@ -1,11 +1,11 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
@@ -20,9 +20,8 @@ import (
 //   - they shorten the description of the random walk.
 //
 // It returns the labels, numbered from 0, and how many clusters were divided.
-func divide(ctx context.Context, walk *graph.Graph, candidates []Candidate, best, width, threads int) (labels []int32, divided int, err error) {
-	d := &divider{walk: walk, candidates: candidates, width: width, labels: slices.Clone(candidates[best].labels)}
-	d.degree, d.all = degrees(walk)
+func divide(ctx context.Context, over *walk, candidates []Candidate, best, width, threads int) (labels []int32, divided int, err error) {
+	d := &divider{walk: over, candidates: candidates, width: width, labels: slices.Clone(candidates[best].labels)}
 	d.clusters = candidates[best].Clusters
 	workers := make([]divisionScratch, parallel.Threads(threads))
 	for at := best + 1; at%width != 0; at++ {
@@ -43,9 +42,7 @@ func divide(ctx context.Context, walk *graph.Graph, candidates []Candidate, best
 
 // divider is one call of divide.
 type divider struct {
-	walk       *graph.Graph
-	degree     []float64
-	all        float64 // sum of the degrees
+	walk       *walk
 	candidates []Candidate
 	width      int
 	labels     []int32
@@ -81,10 +78,10 @@ func (d *divider) prepare(at int) {
 	}
 	d.exits = 0
 	for i, l := range d.labels {
-		index, _ := d.walk.Of(i)
-		for _, j := range index {
+		index, weight := d.walk.Of(i)
+		for e, j := range index {
 			if d.labels[j] != l {
-				d.exits++
+				d.exits += float64(weight[e])
 			}
 		}
 	}
@@ -96,9 +93,15 @@ const witnessColumns = 3
 
 // divisionScratch is the memory of one thread.
 type divisionScratch struct {
-	keys   []uint64
+	keys   []jointKey
 	counts map[int32]int
 	parts  map[int32]*[2]float64 // by part: the steps from its samples, and those that leave it
+}
+
+// jointKey is a cluster of each of two partitions, the first in the high bits, and samples in both.
+type jointKey struct {
+	key     uint64
+	samples int
 }
 
 // falls reports whether cluster c gives way to its parts in candidate at.
@@ -114,7 +117,7 @@ func (d *divider) falls(v *divisionScratch, c, at int) bool {
 	for _, list := range d.witnesses {
 		largest := -1.0
 		for _, w := range list {
-			largest = max(largest, v.rand(members, finer, d.candidates[w].labels))
+			largest = max(largest, v.rand(d.walk, members, finer, d.candidates[w].labels))
 		}
 		if w := list[0]; w/d.width == at/d.width {
 			plateau = largest
@@ -142,20 +145,20 @@ func (d *divider) lengthened(v *divisionScratch, c int32, members, finer []int32
 			part = new([2]float64)
 			v.parts[finer[i]] = part
 		}
-		part[0] += d.degree[i]
-		index, _ := d.walk.Of(int(i))
-		for _, j := range index {
+		part[0] += d.walk.degree[i]
+		index, weight := d.walk.Of(int(i))
+		for e, j := range index {
 			if d.labels[j] != c {
-				left++
-				part[1]++
+				left += float64(weight[e])
+				part[1] += float64(weight[e])
 			} else if finer[j] != finer[i] {
-				part[1]++
+				part[1] += float64(weight[e])
 			}
 		}
 	}
 	visits, out, change := 0.0, 0.0, 0.0
 	length := func(visits, left float64) float64 {
-		return plogp((visits+left)/d.all) - 2*plogp(left/d.all)
+		return plogp((visits+left)/d.walk.all) - 2*plogp(left/d.walk.all)
 	}
 	names := make([]int32, 0, len(v.parts))
 	for p := range v.parts {
@@ -168,43 +171,46 @@ func (d *divider) lengthened(v *divisionScratch, c int32, members, finer []int32
 		out += x[1]
 		change += length(x[0], x[1])
 	}
-	change += plogp((d.exits+out-left)/d.all) - plogp(d.exits/d.all) - length(visits, left)
+	change += plogp((d.exits+out-left)/d.walk.all) - plogp(d.exits/d.walk.all) - length(visits, left)
 	return change >= 0
 }
 
-// rand returns the adjusted Rand index of two partitions of some samples.
-func (v *divisionScratch) rand(samples, a, b []int32) float64 {
+// rand returns the adjusted Rand index of two partitions of the samples of some nodes.
+func (v *divisionScratch) rand(over *walk, nodes, a, b []int32) float64 {
 	if v.counts == nil {
 		v.counts = map[int32]int{}
 	}
 	clear(v.counts)
 	v.keys = v.keys[:0]
-	for _, i := range samples {
-		v.keys = append(v.keys, uint64(a[i])<<32|uint64(b[i]))
-		v.counts[b[i]]++
+	samples := 0
+	for _, i := range nodes {
+		size := over.size(i)
+		v.keys = append(v.keys, jointKey{uint64(a[i])<<32 | uint64(b[i]), size})
+		v.counts[b[i]] += size
+		samples += size
 	}
-	slices.Sort(v.keys)
+	slices.SortFunc(v.keys, func(a, b jointKey) int { return cmp.Compare(a.key, b.key) })
 	pairs := func(n int) float64 { return float64(n) * float64(n-1) / 2 }
 	both, first, second := 0.0, 0.0, 0.0
 	cell, row := 0, 0
 	for t, k := range v.keys {
-		if t > 0 && k != v.keys[t-1] {
+		if t > 0 && k.key != v.keys[t-1].key {
 			both += pairs(cell)
 			cell = 0
-			if k>>32 != v.keys[t-1]>>32 {
+			if k.key>>32 != v.keys[t-1].key>>32 {
 				first += pairs(row)
 				row = 0
 			}
 		}
-		cell++
-		row++
+		cell += k.samples
+		row += k.samples
 	}
 	both += pairs(cell)
 	first += pairs(row)
 	for _, n := range v.counts {
 		second += pairs(n)
 	}
-	expected := first * second / max(1, pairs(len(samples)))
+	expected := first * second / max(1, pairs(samples))
 	most := (first + second) / 2
 	if most == expected {
 		return 1
@@ -238,15 +244,4 @@ func (d *divider) apply(at int, whole []bool) (divided int) {
 	}
 	d.clusters = int(next)
 	return divided
-}
-
-// degrees returns the degree of every sample of a graph whose weights are all 1, and their sum.
-func degrees(g *graph.Graph) (degree []float64, all float64) {
-	degree = make([]float64, g.Samples())
-	for i := range degree {
-		index, _ := g.Of(i)
-		degree[i] = float64(len(index))
-		all += degree[i]
-	}
-	return degree, all
 }

@@ -67,7 +67,7 @@ func TestDivide(t *testing.T) {
 				}
 				candidates[c].Clusters = 1 + int(slices.Max(candidates[c].labels))
 			}
-			walk := cliques(t, groups, size)
+			walk := walkOver(cliques(t, groups, size))
 			labels, divided, err := divide(t.Context(), walk, candidates, width, width, 1)
 			if err != nil || divided != test.divided {
 				t.Fatalf("%d clusters were divided, want %d; %v", divided, test.divided, err)
@@ -87,7 +87,7 @@ func TestDivide(t *testing.T) {
 
 func BenchmarkDivide(b *testing.B) {
 	const groups, size, width = 200, 20, 4
-	walk := cliques(b, groups, size)
+	walk := walkOver(cliques(b, groups, size))
 	candidates := make([]Candidate, 3*width)
 	for c := range candidates {
 		per := int32(2)

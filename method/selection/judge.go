@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
-	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
@@ -158,25 +157,23 @@ func middle(candidates []Candidate, best int) int {
 type judge struct {
 	ctx        context.Context
 	candidates []Candidate
-	width      int          // candidates of each number of neighbours, which are a row
-	walk       *graph.Graph // over which the random walk goes
-	degree     []float64
-	named      float64 // what the function named returns of degree
+	width      int // candidates of each number of neighbours, which are a row
+	walk       *walk
+	named      float64 // what walk.named returns
 	single     float64 // the code length of a single cluster
 	table      tabulation
 }
 
 // setCriteria sets the criteria of the candidates, which are in rows of the same number of
 // neighbours, and leaves of their partitions the one that stands for all.
-func setCriteria(ctx context.Context, walk *graph.Graph, candidates []Candidate, width, threads int) error {
-	degree, _ := degrees(walk)
-	samples := named(degree)
-	single := newCrossings(walk, degree, make([]int32, len(degree)), 1).codeLength(samples)
+func setCriteria(ctx context.Context, over *walk, candidates []Candidate, width, threads int) error {
+	samples := over.named()
+	single := newCrossings(over, make([]int32, len(over.degree)), 1).codeLength(samples)
 	criteria := Criteria()
 	judges := make([]*judge, parallel.Threads(threads))
 	err := parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
 		if judges[worker] == nil {
-			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: walk, degree: degree, named: samples, single: single}
+			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: over, named: samples, single: single, table: tabulation{spaced: over.spaced}}
 		}
 		c := &candidates[at]
 		for _, x := range criteria {
@@ -279,12 +276,13 @@ func (j *judge) rand(a, b, order int) float64 {
 func (j *judge) evenness(at int) float64 {
 	return j.mean(at, func(o int) float64 {
 		p := &j.candidates[at].orders[o]
-		sizes, entropy := make([]int, p.clusters), 0.0
-		for _, l := range p.labels {
-			sizes[l]++
+		sizes, all, entropy := make([]int, p.clusters), 0, 0.0
+		for i, l := range p.labels {
+			sizes[l] += j.walk.size(int32(i))
+			all += j.walk.size(int32(i))
 		}
 		for _, size := range sizes {
-			if q := float64(size) / float64(len(p.labels)); q > 0 {
+			if q := float64(size) / float64(all); q > 0 {
 				entropy -= q * math.Log(q)
 			}
 		}
@@ -310,7 +308,7 @@ func (j *judge) modularity(at int) float64 {
 func (j *judge) crossed(at, o int) *crossings {
 	p := &j.candidates[at].orders[o]
 	if p.walked == nil {
-		p.walked = newCrossings(j.walk, j.degree, p.labels, p.clusters)
+		p.walked = newCrossings(j.walk, p.labels, p.clusters)
 	}
 	return p.walked
 }
@@ -321,33 +319,18 @@ type crossings struct {
 	all             float64   // steps
 }
 
-func newCrossings(walk *graph.Graph, degree []float64, labels []int32, clusters int) *crossings {
-	x := &crossings{visits: make([]float64, clusters), leaving: make([]float64, clusters)}
+func newCrossings(over *walk, labels []int32, clusters int) *crossings {
+	x := &crossings{visits: make([]float64, clusters), leaving: make([]float64, clusters), all: over.all}
 	for i, l := range labels {
-		x.visits[l] += degree[i]
-		x.all += degree[i]
-		index, _ := walk.Of(i)
-		out := 0
-		for _, j := range index {
+		x.visits[l] += over.degree[i]
+		index, weight := over.Of(i)
+		for e, j := range index {
 			if labels[j] != l {
-				out++
+				x.leaving[l] += float64(weight[e])
 			}
 		}
-		x.leaving[l] += float64(out)
 	}
 	return x
-}
-
-// named returns the sum of plogp over the shares of the steps that go to each sample.
-func named(degree []float64) float64 {
-	all, sum := 0.0, 0.0
-	for _, d := range degree {
-		all += d
-	}
-	for _, d := range degree {
-		sum += plogp(d / max(1, all))
-	}
-	return sum
 }
 
 // modularity returns the share of the steps that stay in a cluster, less that by chance.
@@ -364,7 +347,7 @@ func (x *crossings) modularity() float64 {
 }
 
 // codeLength is the map equation: the bits that a step of a random walk over the graph
-// takes to tell, when every cluster has names for its samples of its own. samples is what named
+// takes to tell, when every cluster has names for its samples of its own. samples is what walk.named
 // returns.
 func (x *crossings) codeLength(samples float64) float64 {
 	if x.all == 0 {
@@ -399,6 +382,7 @@ type tabulation struct {
 	touched []int32
 
 	first, second []int32 // the labels of the samples that are compared, where these are not all
+	spaced        []int32 // the nodes of these samples; nil where nodes are samples
 }
 
 // rand returns the adjusted Rand index of two partitions, over evenly spaced
@@ -454,6 +438,13 @@ func (t *tabulation) rand(a, b *order) float64 {
 // compared returns the labels of the samples that two partitions are compared on.
 func (t *tabulation) compared(a, b []int32) (first, second []int32) {
 	n := len(a)
+	if t.spaced != nil {
+		t.first, t.second = resized(t.first, len(t.spaced)), resized(t.second, len(t.spaced))
+		for s, at := range t.spaced {
+			t.first[s], t.second[s] = a[at], b[at]
+		}
+		return t.first, t.second
+	}
 	if n <= compared {
 		return a, b
 	}

@@ -176,7 +176,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err := constraints.Check(g.Samples()); err != nil {
 		return nil, err
 	}
-	s := searcher{set, constraints, seed, set.plan(g.Samples())}
+	s := searcher{set: set, constraints: constraints, seed: seed, plan: set.plan(g.Samples())}
 	near, err := refine.Nearest(ctx, g, max(slices.Max(s.plan.neighbours), walked), threads)
 	if err != nil {
 		return nil, err
@@ -187,21 +187,17 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	mates := classmates(near)
 	s.plan.narrow(set, mates)
 	plan := s.plan
-	r := &Result{Neighbourhoods: near, Candidates: make([]Candidate, len(plan.neighbours)*len(plan.resolutions))}
-	tick := parallel.Counter(progress)
+	r := &Result{Neighbourhoods: near}
 	width := len(plan.resolutions)
-	failed := make([]error, len(plan.neighbours))
-	err = parallel.Blocks(ctx, threads, len(plan.neighbours), 1, func(_, turn, _ int) {
-		at := len(plan.neighbours) - 1 - turn // what takes longest comes first
-		failed[at] = s.row(ctx, near, at, r.Candidates[at*width:][:width], tick)
-	})
-	if err := cmp.Or(append(failed, err)...); err != nil {
-		return nil, err
-	}
-	walk, err := near.Graph(ctx, max(2, mates), threads)
+	r.Candidates, err = s.try(ctx, s.refined(ctx, near), threads, progress)
 	if err != nil {
 		return nil, err
 	}
+	nearest, err := near.Graph(ctx, max(2, mates), threads)
+	if err != nil {
+		return nil, err
+	}
+	walk := walkOver(nearest)
 	most := g.Samples() / 2
 	if mates <= tiny {
 		most = g.Samples() - 1
@@ -211,10 +207,8 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	}
 	r.Best, r.Clear = choose(r.Candidates, g.Samples(), most)
 	r.Best = s.wanted(r.Candidates, r.Best)
-	if best := &r.Candidates[r.Best]; g.Samples() >= many && s.set.Clusters == 0 && len(s.set.Examples) == 0 && best.Score > 0 {
-		if best.labels, best.Divided, err = divide(ctx, walk, r.Candidates, r.Best, width, threads); err != nil {
-			return nil, err
-		}
+	if err := s.divide(ctx, walk, r, threads); err != nil {
+		return nil, err
 	}
 	both := neighbourhoods{near, near}
 	if constraints != nil {
@@ -235,6 +229,15 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	return r, nil
 }
 
+// divide divides the chosen clusters where there are many samples and no other wish.
+func (s *searcher) divide(ctx context.Context, over *walk, r *Result, threads int) (err error) {
+	best := &r.Candidates[r.Best]
+	if s.plan.samples >= many && s.set.Clusters == 0 && len(s.set.Examples) == 0 && best.Score > 0 {
+		best.labels, best.Divided, err = divide(ctx, over, r.Candidates, r.Best, len(s.plan.resolutions), threads)
+	}
+	return err
+}
+
 // neighbourhoods are those without the constraints, and with them.
 type neighbourhoods struct{ free, known *refine.Neighbourhoods }
 
@@ -246,17 +249,35 @@ type searcher struct {
 	plan        plan
 }
 
+// refined returns the function for try where the neighbours of all samples are known.
+func (s *searcher) refined(ctx context.Context, near *refine.Neighbourhoods) func(at int) (*partition.Series, error) {
+	return func(at int) (*partition.Series, error) {
+		refined, err := near.CoNeighbours(ctx, s.plan.neighbours[at], 1)
+		if err != nil {
+			return nil, err
+		}
+		return partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, s.set.Partition)
+	}
+}
+
+// try finds all partitions. series prepares the refined graph of the number of neighbours at a place.
+func (s *searcher) try(ctx context.Context, series func(at int) (*partition.Series, error), threads int, progress func(done int)) ([]Candidate, error) {
+	tick, width := parallel.Counter(progress), len(s.plan.resolutions)
+	candidates := make([]Candidate, len(s.plan.neighbours)*width)
+	failed := make([]error, len(s.plan.neighbours))
+	err := parallel.Blocks(ctx, threads, len(s.plan.neighbours), 1, func(_, turn, _ int) {
+		at := len(s.plan.neighbours) - 1 - turn // what takes longest comes first
+		found, err := series(at)
+		if err == nil {
+			err = s.row(ctx, found, s.plan.neighbours[at], candidates[at*width:][:width], tick)
+		}
+		failed[at] = err
+	})
+	return candidates, cmp.Or(append(failed, err)...)
+}
+
 // row finds the partitions with one number of neighbours.
-func (s *searcher) row(ctx context.Context, near *refine.Neighbourhoods, at int, row []Candidate, tick func(int)) error {
-	k := s.plan.neighbours[at]
-	refined, err := near.CoNeighbours(ctx, k, 1)
-	if err != nil {
-		return err
-	}
-	series, err := partition.NewSeries(ctx, refined, s.plan.finest, s.set.Loose, s.set.Partition)
-	if err != nil {
-		return err
-	}
+func (s *searcher) row(ctx context.Context, series *partition.Series, k int, row []Candidate, tick func(int)) error {
 	for c := range row {
 		row[c] = Candidate{Neighbours: k, Resolution: s.plan.resolutions[c]}
 	}

@@ -158,19 +158,19 @@ func TestCodeLength(t *testing.T) {
 		if g.Edges() == 0 {
 			continue
 		}
-		degree := make([]float64, n)
-		for i := range degree {
-			index, _ := g.Of(i)
-			degree[i] = float64(len(index))
+		for e := range g.Weight {
+			g.Weight[e] = 1
 		}
+		over := walkOver(g)
 		_, c := drawLabels(r, n, 1+r.IntN(n))
-		got, want := newCrossings(g, degree, c.labels, c.clusters).codeLength(named(degree)), plainCode(g, c.labels, c.clusters)
+		got, want := newCrossings(over, c.labels, c.clusters).codeLength(over.named()), plainCode(g, c.labels, c.clusters)
 		if math.Abs(got-want) > 1e-9 {
 			t.Fatalf("%d samples in %d clusters: %v bits, want %v", n, c.clusters, got, want)
 		}
 	}
 	empty := &graph.Graph{Offsets: make([]int, 6)}
-	if got := newCrossings(empty, make([]float64, 5), make([]int32, 5), 1).codeLength(named(make([]float64, 5))); got != 0 {
+	over := walkOver(empty)
+	if got := newCrossings(over, make([]int32, 5), 1).codeLength(over.named()); got != 0 {
 		t.Errorf("a walk without edges takes %v bits", got)
 	}
 }
@@ -341,17 +341,14 @@ func TestSearch(t *testing.T) {
 // orders returns the candidates with their partitions in all orders.
 func orders(t *testing.T, g *graph.Graph, set Settings, seed uint64) []Candidate {
 	t.Helper()
-	s := searcher{set, nil, seed, set.plan(g.Samples())}
+	s := searcher{set: set, seed: seed, plan: set.plan(g.Samples())}
 	near, err := refine.Nearest(t.Context(), g, MaxNeighbours(g.Samples()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	width := len(s.plan.resolutions)
-	all := make([]Candidate, len(s.plan.neighbours)*width)
-	for at := range s.plan.neighbours {
-		if err := s.row(t.Context(), near, at, all[at*width:][:width], func(int) {}); err != nil {
-			t.Fatal(err)
-		}
+	all, err := s.try(t.Context(), s.refined(t.Context(), near), 1, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }

@@ -81,6 +81,28 @@ const flat = 1e-6
 // scaleOf returns the local scale 1 / sqrt(r).
 func (s *Space) scaleOf(r float64) float32 { return float32(1 / math.Sqrt(max(r, s.floor))) }
 
+// LocalScaleAmong returns the local scale of a row, as Localised finds it, given its similarities
+// with its nearest samples, most alike first, and the largest mean distance r of all samples. It is
+// for samples that are not in one place. MeanDistance returns r.
+func LocalScaleAmong(m Metric, nearest []float32, largest float64) float32 {
+	s := &Space{metric: m, floor: flat * largest}
+	if largest == 0 {
+		s.floor = 1 // all neighbours are equal rows
+	}
+	return s.scaleOf(MeanDistance(m, nearest))
+}
+
+// MeanDistance returns the mean distance r of a row that Localised finds, given its similarities
+// with its nearest samples, most alike first.
+func MeanDistance(m Metric, nearest []float32) float64 {
+	s, sum := &Space{metric: m}, 0.0
+	nearest = nearest[:min(len(nearest), Local)]
+	for _, x := range nearest {
+		sum += float64(s.distance(x))
+	}
+	return sum / float64(max(1, len(nearest)))
+}
+
 // LocalScales returns the local scales 1 / sqrt(r(i)) by sample, 0 where a sample lacks the
 // view. It returns nil where the space is not localised.
 func (s *Space) LocalScales() []float32 {

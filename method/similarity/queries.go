@@ -102,12 +102,7 @@ func (s *Space) LocalScale(nearest []float32) float32 {
 	if s.scale == nil {
 		return 1
 	}
-	nearest = nearest[:min(len(nearest), Local)]
-	sum := 0.0
-	for _, x := range nearest {
-		sum += float64(s.distance(x))
-	}
-	return s.scaleOf(sum / float64(max(1, len(nearest))))
+	return s.scaleOf(MeanDistance(s.metric, nearest))
 }
 
 // Localise turns the similarities of one row with others into localised ones, given the

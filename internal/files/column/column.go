@@ -33,6 +33,14 @@ type Info struct {
 	Problem error
 }
 
+// AllNull is the error for a column of lists that is null in every row.
+type AllNull struct{ Column string }
+
+// Error returns one sentence.
+func (e *AllNull) Error() string {
+	return fmt.Sprintf("the column %s is null in every row; leave it out, or give at least two rows a list of numbers", words.Quote(e.Column))
+}
+
 // Chunk is some consecutive rows of a column. It is valid only during the call that
 // hands it over.
 type Chunk struct {
@@ -255,7 +263,7 @@ func (t *Table) firstList(k int) (int, error) {
 	case err != nil && !errors.Is(err, enough):
 		return 0, err
 	case dims == Null:
-		return 0, fmt.Errorf("the column %s is null in every row; leave it out, or give at least two rows a list of numbers", words.Quote(t.columns[k].Name))
+		return 0, &AllNull{t.columns[k].Name}
 	case dims == 0:
 		return 0, t.emptyList(k, row)
 	}

@@ -1,0 +1,43 @@
+package selection
+
+import "github.com/mvclust/mvclust/method/graph"
+
+// walk is what the random walk goes over: a graph of nodes, each of one sample or, in a contraction,
+// of several.
+type walk struct {
+	*graph.Graph           // an edge is taken as often as its weight says
+	degree       []float64 // by node, of its samples: what is within the node included
+	all          float64   // sum of the degrees
+	samples      []int     // by node; nil where each is one sample
+	spaced       []int32   // the nodes of evenly spaced samples; nil where nodes are samples
+}
+
+// walkOver returns the walk over a graph of samples, whose weights are all 1.
+func walkOver(g *graph.Graph) *walk {
+	w := &walk{Graph: g, degree: make([]float64, g.Samples())}
+	for i := range w.degree {
+		index, _ := g.Of(i)
+		w.degree[i] = float64(len(index))
+		w.all += w.degree[i]
+	}
+	return w
+}
+
+// size returns the number of samples of node i.
+func (w *walk) size(i int32) int {
+	if w.samples == nil {
+		return 1
+	}
+	return w.samples[i]
+}
+
+// named returns the sum of plogp over the shares of the steps that go to each sample. Those of a
+// node are taken to be alike.
+func (w *walk) named() float64 {
+	sum := 0.0
+	for i, d := range w.degree {
+		size := float64(w.size(int32(i)))
+		sum += size * plogp(d/size/max(1, w.all))
+	}
+	return sum
+}
