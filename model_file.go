@@ -2,6 +2,7 @@ package mvclust
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/files/npy"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
@@ -303,7 +305,7 @@ func (w *ModelWriter) constraints(known *constraint.Set) error {
 }
 
 // readConstraints reads what constraints writes.
-func (m *Model) readConstraints(f *modelMembers) error {
+func (m *Model) readConstraints(f *modelMembers, _ *modelHeader) error {
 	if _, ok := f.place[groups]; !ok {
 		return nil
 	}
@@ -478,34 +480,49 @@ func (f *modelMembers) samples(name string, shape ...int) []int32 {
 	return values
 }
 
-// readModel puts the model together, which is then to be validated.
+// readModel puts the model together, which is then to be validated. Parts are read side by side.
 func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 	file, err := npy.Open(r, size)
 	if err != nil {
 		return nil, err
 	}
-	f := openMembers(file)
-	n := h.Samples
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired, Examples: h.Examples,
 		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
-		Labels:    integers(f, "labels", n),
-		Graph: &graph.Graph{
-			Offsets: integers(f, "graph/offsets", n+1),
-			Index:   f.samples("graph/index", -1),
-			Weight:  f.floats("graph/probability", -1),
-		},
+	}
+	parts := []func(f *modelMembers, h *modelHeader) error{m.readGraph, m.readViews, m.readNeighbours, m.readLevels, m.readConstraints}
+	failed := make([]error, len(parts))
+	err = parallel.Blocks(context.Background(), 0, len(parts), 1, func(_, part, _ int) {
+		failed[part] = parts[part](openMembers(file), h)
+	})
+	if err := cmp.Or(append(failed, err)...); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// readGraph reads the graph and what there is one of for each sample.
+func (m *Model) readGraph(f *modelMembers, h *modelHeader) error {
+	n := h.Samples
+	m.Labels = integers(f, "labels", n)
+	m.Graph = &graph.Graph{
+		Offsets: integers(f, "graph/offsets", n+1),
+		Index:   f.samples("graph/index", -1),
+		Weight:  f.floats("graph/probability", -1),
 	}
 	for _, c := range f.floats("confidence", n) {
 		m.Confidence = append(m.Confidence, float64(c))
 	}
+	return f.err
+}
+
+// readViews reads the views.
+func (m *Model) readViews(f *modelMembers, h *modelHeader) error {
+	n := h.Samples
 	for i := range h.Views {
-		if f.err != nil {
-			return nil, f.err
-		}
 		v := &h.Views[i]
 		if v.Dims < 1 || v.Scaler == nil {
-			return nil, fmt.Errorf("view %d has no dimensions, or no scale", i)
+			return fmt.Errorf("view %d has no dimensions, or no scale", i)
 		}
 		rows := f.floats(fmt.Sprintf("view%d/rows", i), n, v.Dims)
 		var scales []float32
@@ -513,38 +530,32 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 			scales = f.floats(fmt.Sprintf("view%d/roots", i), n)
 		}
 		if f.err != nil {
-			return nil, f.err
+			return f.err
 		}
 		known, err := view.New(v.Name, n, v.Dims, rows)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if known.Links = v.Links; v.Links < 0 {
-			return nil, fmt.Errorf("view %d is of %d links", i, v.Links)
+			return fmt.Errorf("view %d is of %d links", i, v.Links)
 		}
 		if known.Filling = v.Filling; v.Filling != nil {
 			if err := v.Filling.Validate(v.Dims); err != nil {
-				return nil, fmt.Errorf("view %d: %w", i, err)
+				return fmt.Errorf("view %d: %w", i, err)
 			}
 		}
 		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut})
 		m.Functions.ByView = append(m.Functions.ByView, v.Function)
 	}
-	if !h.Settings.Refinement.WithoutCoNeighbours {
-		if err := m.readNeighbours(f, n); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.readLevels(f, h); err != nil {
-		return nil, err
-	}
-	if err := m.readConstraints(f); err != nil {
-		return nil, err
-	}
-	return m, f.err
+	return nil
 }
 
-func (m *Model) readNeighbours(f *modelMembers, n int) error {
+// readNeighbours reads what neighbours writes.
+func (m *Model) readNeighbours(f *modelMembers, h *modelHeader) error {
+	if h.Settings.Refinement.WithoutCoNeighbours {
+		return nil
+	}
+	n := h.Samples
 	i := f.find("neighbors/index", n, -1)
 	if f.err != nil {
 		return f.err

@@ -95,7 +95,7 @@ func (e *Experiment) aims() []lab.Aim {
 	if last != nil && last != run {
 		grown += " to " + lab.Whole(last.Scores.Samples)
 	}
-	return []lab.Aim{
+	aims := []lab.Aim{
 		{What: "exact neighbours of " + lab.Whole(rows) + " rows, time over that of faiss's flat index", Bound: 0.4,
 			Measured: ratio(e.l.One(e.graphSet(rows, exact)), e.l.One(e.graphSet(rows, faissFlat))), Write: two},
 		{What: "whole run of " + size + " samples, time over that of faiss's flat index for the exact neighbours alone", Bound: 1,
@@ -109,6 +109,25 @@ func (e *Experiment) aims() []lab.Aim {
 		{What: "recall of the neighbours in a whole run, at the least", Bound: 0.97, AtLeast: true, Measured: recall, Write: lab.Decimals(3)},
 		{What: "whole run of some thousand samples in four views, time over that of spectral clustering", Bound: 2,
 			Measured: ratio(e.l.One(e.small.By(wholeDefault)), e.l.One(e.small.By(sklearnCut))), Write: two},
+	}
+	return append(aims, e.automaticAims(most)...)
+}
+
+// automaticAims holds those of the default mode, up to the given number of samples.
+func (e *Experiment) automaticAims(most int) []lab.Aim {
+	size := lab.Whole(e.w.reference)
+	run, largest := e.run(e.w.reference, wholeDefault), e.run(most, wholeDefault)
+	seconds, memory, quality := math.NaN(), math.NaN(), math.NaN()
+	if largest != nil {
+		seconds, memory, quality = largest.Median(), float64(largest.Peak), 100*largest.Scores.BCubedF
+	}
+	return []lab.Aim{
+		{What: "default mode on " + size + " samples, time over that of faiss's flat index for the exact neighbours alone", Bound: 0.35,
+			Measured: ratio(run, e.run(e.w.reference, faissFlat)), Write: lab.Decimals(2)},
+		{What: "default mode on " + lab.Whole(most) + " samples, time", Bound: 240, Measured: seconds, Write: func(x float64) string { return lab.Digits(x) + " s" }},
+		{What: "default mode on " + lab.Whole(most) + " samples, memory", Bound: 6 << 30, Measured: memory, Write: func(x float64) string { return lab.Bytes(int64(x)) }},
+		{What: "default mode on " + lab.Whole(most) + " samples, BCubed F", Bound: 90, AtLeast: true, Measured: quality, Write: lab.Decimals(1)},
+		{What: "default mode, growth exponent of the time from " + size + " to " + lab.Whole(most), Bound: 1.15, Measured: growth(run, largest), Write: lab.Decimals(2)},
 	}
 }
 

@@ -71,6 +71,7 @@ func (e *Experiment) workload() workload {
 	}
 	if e.Full {
 		w.whole = append(w.whole, sized{1_000_000, 1})
+		w.automatic = 1_000_000
 	}
 	return w
 }

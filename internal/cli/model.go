@@ -58,12 +58,18 @@ func readModel(ctx context.Context, path string, whole bool) (*mvclust.Model, er
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, cause(err))
 	}
-	if whole && info.Mode().IsRegular() {
-		if err := checkDigest(file, path); err != nil {
-			return nil, err
+	checked := make(chan error, 1)
+	go func() { // beside the reading, which takes about as long
+		if whole && info.Mode().IsRegular() {
+			checked <- checkDigest(file, path)
+		} else {
+			checked <- nil
 		}
-	}
+	}()
 	m, err := mvclust.ReadModel(file, info.Size())
+	if mixed := <-checked; mixed != nil {
+		return nil, mixed
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
