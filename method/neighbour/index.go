@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -92,13 +93,17 @@ func (f *finder) singleCell() (*cells, error) {
 	return c, f.pack(c)
 }
 
+// indexCells returns the number of cells of an index. Putting all rows into cells takes time in
+// proportion to it, so that of many rows there are fewer cells than where each row is searched for.
+func indexCells(n int) int { return min(cellCount(n), max(1000, int(math.Sqrt(float64(n))))) }
+
 // buildCells puts the rows into cells and finds the number of probes. It leaves x.cells nil
 // where a row would have to probe most of them.
 func (x *Index) buildCells() error {
 	f := &x.made
 	n := f.rows.count()
 	random := rand.New(rand.NewPCG(f.seed, searchStream))
-	x.report = Report{Method: Approximate, Checked: min(checked, n), Cells: cellCount(n)}
+	x.report = Report{Method: Approximate, Checked: min(checked, n), Cells: indexCells(n)}
 	t, err := f.truth(random, x.report.Checked)
 	if err != nil {
 		return err

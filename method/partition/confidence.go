@@ -1,6 +1,11 @@
 package partition
 
-import "github.com/mvclust/mvclust/method/graph"
+import (
+	"context"
+
+	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/graph"
+)
 
 // Confidence returns for every sample, in [0, 1], how sure its place is. labels
 // holds the cluster of every sample, numbered from 0. Write q(c) for the sum of
@@ -27,17 +32,22 @@ func Confidence(g *graph.Graph, labels []int) ([]float64, error) {
 	for _, l := range labels {
 		clusters = max(clusters, l+1)
 	}
-	out := make([]float64, len(labels))
-	links := &Links{to: make([]linkSums, clusters)}
-	for i, own := range labels {
-		index, weight := g.Of(i)
-		for e, j := range index {
-			links.Add(labels[j], float64(weight[e]))
+	out, workers := make([]float64, len(labels)), make([]*Links, parallel.Threads(0))
+	err := parallel.Blocks(context.Background(), len(workers), len(labels), 4096, func(worker, lo, hi int) {
+		if workers[worker] == nil {
+			workers[worker] = &Links{to: make([]linkSums, clusters)}
 		}
-		out[i] = links.Standing(own).Confidence()
-		links.Clear()
-	}
-	return out, nil
+		links := workers[worker]
+		for i := lo; i < hi; i++ {
+			index, weight := g.Of(i)
+			for e, j := range index {
+				links.Add(labels[j], float64(weight[e]))
+			}
+			out[i] = links.Standing(labels[i]).Confidence()
+			links.Clear()
+		}
+	})
+	return out, err
 }
 
 // Standing is what the confidence of a sample is made of.
