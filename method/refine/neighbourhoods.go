@@ -240,7 +240,11 @@ func (n *Neighbourhoods) coNeighbours(ctx context.Context, threads int, progress
 
 // weigh gives the edges of out, which join every sample to its neighbours, their probabilities.
 func (n *Neighbourhoods) weigh(ctx context.Context, out *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
+	order := n.order()
 	err := each(ctx, n.Samples(), threads, progress, func(r *Row, i int) {
+		if order != nil {
+			i = int(order[i])
+		}
 		if r.member == nil {
 			r.member = make([]float32, n.Samples())
 		}
@@ -263,6 +267,36 @@ func (n *Neighbourhoods) weigh(ctx context.Context, out *graph.Graph, threads in
 	}
 	n.join(out)
 	return out, nil
+}
+
+// manySamples is the number of samples whose neighbours no cache holds.
+const manySamples = 30_000
+
+// order returns an order in which samples with common neighbours follow each other, so that what
+// these have stays in the caches; nil where their numbers are such an order, or need not be.
+func (n *Neighbourhoods) order() []int32 {
+	samples := n.Samples()
+	if samples < manySamples {
+		return nil
+	}
+	keys, far := make([]uint64, samples), 0
+	for i := range samples {
+		index, _ := n.of(i)
+		least := slices.Min(index) // the same for many that have the same neighbours
+		if i-int(least) > samples/16 {
+			far++
+		}
+		keys[i] = uint64(least)<<32 | uint64(i)
+	}
+	if far < samples/8 {
+		return nil
+	}
+	slices.Sort(keys)
+	order := make([]int32, samples)
+	for at, k := range keys {
+		order[at] = int32(uint32(k))
+	}
+	return order
 }
 
 // edges returns the graph, still without weights, that joins every sample to its neighbours.
