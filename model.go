@@ -254,6 +254,14 @@ func sameSlice[T any](a, b []T) bool {
 
 // validate is Validate, but the values of the rows may be gone.
 func (m *Model) validate() error {
+	if err := m.validateParts(); err != nil {
+		return err
+	}
+	return m.Graph.Validate()
+}
+
+// validateParts is validate but for the edges of the graph.
+func (m *Model) validateParts() error {
 	if m == nil {
 		return errors.New("there is no model; pass what NewModel or ReadModel returns")
 	}
@@ -283,9 +291,6 @@ func (m *Model) validate() error {
 		return err
 	}
 	if err := cmp.Or(m.validateLevels(), m.validateExamples()); err != nil {
-		return err
-	}
-	if err := m.Graph.Validate(); err != nil {
 		return err
 	}
 	known, err := m.Constraints.Resolve(n)

@@ -378,7 +378,7 @@ func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 		m, err = readModel(r, size, &h)
 	}
 	if err == nil {
-		err = m.validate() // view.New has looked at the rows
+		err = m.validateParts() // those who read them have looked at the rows and the graph
 	}
 	if err == nil && h.Clusters != m.Clusters() {
 		err = fmt.Errorf("it says that there are %s, and its labels are of %d", words.Count(h.Clusters, "cluster"), m.Clusters())
@@ -513,7 +513,10 @@ func (m *Model) readGraph(f *modelMembers, h *modelHeader) error {
 	for _, c := range f.floats("confidence", n) {
 		m.Confidence = append(m.Confidence, float64(c))
 	}
-	return f.err
+	if f.err != nil {
+		return f.err
+	}
+	return m.Graph.Validate()
 }
 
 // readViews reads the views.
