@@ -194,8 +194,9 @@ func (j *judge) reproducibility(at int) float64 {
 	n := len(c.orders)
 	sums, all := make([]float64, n), 0.0
 	for a := range n {
+		j.table.group(&c.orders[a])
 		for b := 0; b < a && j.ctx.Err() == nil; b++ {
-			r := j.table.rand(&c.orders[a], &c.orders[b])
+			r := j.table.rand(&c.orders[b])
 			sums[a] += r
 			sums[b] += r
 			all += 2 * r
@@ -233,10 +234,11 @@ func (j *judge) plateau(at int) float64 {
 	}
 	column := at % j.width
 	return j.mean(at, func(o int) float64 {
+		j.table.group(&j.candidates[at].orders[o])
 		largest := -1.0
 		for _, step := range []int{-1, 1} {
 			if to := column + step; to >= 0 && to < j.width {
-				largest = max(largest, j.rand(at, at+step, o))
+				largest = max(largest, j.table.rand(&j.candidates[at+step].orders[o]))
 			}
 		}
 		return largest
@@ -251,6 +253,7 @@ func (j *judge) agreement(at int) float64 {
 		return 1
 	}
 	return j.mean(at, func(o int) float64 {
+		j.table.group(&j.candidates[at].orders[o])
 		sum, sides := 0.0, 0
 		for _, to := range []int{row - 1, row + 1} {
 			if to < 0 || to >= rows {
@@ -258,18 +261,13 @@ func (j *judge) agreement(at int) float64 {
 			}
 			largest := -1.0
 			for other := to * j.width; other < (to+1)*j.width && j.ctx.Err() == nil; other++ {
-				largest = max(largest, j.rand(at, other, o))
+				largest = max(largest, j.table.rand(&j.candidates[other].orders[o]))
 			}
 			sum += largest
 			sides++
 		}
 		return sum / float64(sides)
 	})
-}
-
-// rand returns the adjusted Rand index of the partitions of two candidates in one order.
-func (j *judge) rand(a, b, order int) float64 {
-	return j.table.rand(&j.candidates[a].orders[order], &j.candidates[b].orders[order])
 }
 
 // evenness returns exp(H) / clusters, with H the entropy of the sizes.
@@ -373,93 +371,87 @@ func plogp(p float64) float64 {
 // compared bounds the samples that the agreement of two partitions is measured on.
 const compared = 20_000
 
-// tabulation counts what two partitions have in common. Its zero value is ready.
+// tabulation compares one partition with others. Its zero value is ready. It is asked for
+// thousands of times, so it keeps one table and leaves out score.Compare's other measures.
 type tabulation struct {
-	start   []int32 // cluster of the first partition -> its first sample in member
-	member  []int32
-	sizes   []int64
-	common  []int64
-	touched []int32
+	member []int32 // the nodes of the samples that are compared, sorted by cluster
+	end    []int32 // cluster -> where its members end
+	within int64   // pairs of them in one cluster
 
-	first, second []int32 // the labels of the samples that are compared, where these are not all
-	spaced        []int32 // the nodes of these samples; nil where nodes are samples
+	sizes, common, touched []int32 // scratch, by cluster of the other partition
+	spaced                 []int32 // the nodes of these samples; nil where nodes are samples
 }
 
-// rand returns the adjusted Rand index of two partitions, over evenly spaced
-// samples where there are many; 1 where both are trivial in the same way. It is asked for
-// thousands of times, so it keeps one table and leaves out score.Compare's other measures.
-func (t *tabulation) rand(a, b *order) float64 {
-	first, second := t.compared(a.labels, b.labels)
-	m := len(first)
-	t.start = resized(t.start, a.clusters+1)
+// group makes a the partition that others are compared with, on evenly spaced samples where there
+// are many.
+func (t *tabulation) group(a *order) {
+	n := len(a.labels)
+	m := min(n, compared)
+	node := func(s int) int32 { return int32(sparse.Spaced(s, m, n)) }
+	if t.spaced != nil {
+		m, node = len(t.spaced), func(s int) int32 { return t.spaced[s] }
+	}
+	t.member, t.end = resized(t.member, m), resized(t.end, a.clusters+1)
+	for s := range m {
+		t.end[a.labels[node(s)]+1]++
+	}
+	t.within = 0
+	for c := range a.clusters {
+		t.within += pairs(t.end[c+1])
+		t.end[c+1] += t.end[c]
+	}
+	for s := range m {
+		i := node(s)
+		c := a.labels[i]
+		t.member[t.end[c]] = i
+		t.end[c]++
+	}
+	t.end = t.end[:a.clusters]
+}
+
+// rand returns the adjusted Rand index of the grouped partition and b; 1 where both are trivial in
+// the same way.
+func (t *tabulation) rand(b *order) float64 {
 	t.sizes, t.common = resized(t.sizes, b.clusters), resized(t.common, b.clusters)
-	t.member = resized(t.member, m)
-	for s, c := range first {
-		t.start[c+1]++
-		t.sizes[second[s]]++
-	}
-	var both, inFirst, inSecond int64
-	for c := range a.clusters {
-		size := int64(t.start[c+1])
-		inFirst += size * (size - 1) / 2
-		t.start[c+1] += t.start[c]
-	}
-	for _, size := range t.sizes {
-		inSecond += size * (size - 1) / 2
-	}
-	for s, c := range first {
-		t.member[t.start[c]] = second[s]
-		t.start[c]++
-	}
-	from := int32(0)
-	for c := range a.clusters {
-		for _, l := range t.member[from:t.start[c]] {
-			if t.common[l] == 0 {
-				t.touched = append(t.touched, l)
+	labels, common, touched := b.labels, t.common, t.touched
+	both, within, from := int64(0), int64(0), int32(0)
+	for _, end := range t.end {
+		touched = touched[:0]
+		for _, i := range t.member[from:end] {
+			l := labels[i]
+			n := common[l]
+			if n == 0 {
+				touched = append(touched, l)
 			}
-			both += t.common[l]
-			t.common[l]++
+			common[l] = n + 1
 		}
-		for _, l := range t.touched {
-			t.common[l] = 0
+		for _, l := range touched {
+			both += pairs(common[l])
+			t.sizes[l] += common[l]
+			common[l] = 0
 		}
-		t.touched = t.touched[:0]
-		from = t.start[c]
+		from = end
 	}
-	pairs := max(1, float64(m)*float64(m-1)/2) // of one sample there are none
-	expected := float64(inFirst) * float64(inSecond) / pairs
-	most := (float64(inFirst) + float64(inSecond)) / 2
+	t.touched = touched
+	for _, size := range t.sizes {
+		within += pairs(size)
+	}
+	m := float64(len(t.member))
+	expected := float64(t.within) * float64(within) / max(1, m*(m-1)/2) // of one sample there are no pairs
+	most := (float64(t.within) + float64(within)) / 2
 	if most == expected {
 		return 1
 	}
 	return (float64(both) - expected) / (most - expected)
 }
 
-// compared returns the labels of the samples that two partitions are compared on.
-func (t *tabulation) compared(a, b []int32) (first, second []int32) {
-	n := len(a)
-	if t.spaced != nil {
-		t.first, t.second = resized(t.first, len(t.spaced)), resized(t.second, len(t.spaced))
-		for s, at := range t.spaced {
-			t.first[s], t.second[s] = a[at], b[at]
-		}
-		return t.first, t.second
-	}
-	if n <= compared {
-		return a, b
-	}
-	t.first, t.second = resized(t.first, compared), resized(t.second, compared)
-	for s := range t.first {
-		at := sparse.Spaced(s, compared, n)
-		t.first[s], t.second[s] = a[at], b[at]
-	}
-	return t.first, t.second
-}
+// pairs returns how many pairs n samples make.
+func pairs(n int32) int64 { return int64(n) * int64(n-1) / 2 }
 
 // resized returns n zeros, in s where they fit.
-func resized[T int32 | int64](s []T, n int) []T {
+func resized(s []int32, n int) []int32 {
 	if cap(s) < n {
-		return make([]T, n)
+		return make([]int32, n)
 	}
 	s = s[:n]
 	clear(s)
