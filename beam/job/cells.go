@@ -199,7 +199,7 @@ func scale(_ context.Context, t *task) error {
 	err := t.each(func(r *reader) error {
 		key := r.key()
 		s := &sample{near: make([][]neighbourOf, len(t.conf.Dims))}
-		for range r.int() {
+		for range r.count() {
 			s.cells = append(s.cells, r.int())
 		}
 		if before := found[key]; before != nil {
@@ -207,7 +207,7 @@ func scale(_ context.Context, t *task) error {
 		}
 		found[key] = s
 		for m := range s.near {
-			for range r.int() {
+			for range r.count() {
 				s.near[m] = append(s.near[m], neighbourOf{key: r.key(), value: r.float()})
 			}
 		}
@@ -264,7 +264,7 @@ func candidates(ctx context.Context, t *task) (*cell, *pair.Set, error) {
 const (
 	// trainingPairs is how many pairs the functions are learned from, of at most trainingCells.
 	trainingPairs = probability.DefaultPairs
-	trainingCells = 256
+	trainingCells = 64
 )
 
 // training passes on the similarities of some pairs of some cells.
@@ -387,7 +387,7 @@ func (l *list) append(b []byte) []byte {
 
 func readList(r *reader) *list {
 	l := &list{key: r.key(), home: r.int()}
-	for range r.int() {
+	for range r.count() {
 		l.near = append(l.near, neighbourOf{r.key(), r.int(), r.float()})
 	}
 	return l

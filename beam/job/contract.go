@@ -71,7 +71,7 @@ func (n *node) append(b []byte) []byte {
 func readNode(r *reader, channels int) *node {
 	n := &node{key: r.key(), home: r.int(), samples: r.int(), shard: r.int(), row: r.int(), newKey: r.key(), newHome: r.int()}
 	n.within = readWeights(r, channels)
-	for range r.int() {
+	for range r.count() {
 		n.edges = append(n.edges, edge{r.key(), r.int(), readWeights(r, channels)})
 	}
 	return n
@@ -342,10 +342,6 @@ func (c *Config) bucket(key int64) int64 { return key % int64(c.Buckets) }
 // fold contracts the clusters of a piece to nodes, and sends these to the pieces of the next
 // round, or all to one worker.
 func fold(_ context.Context, t *task) error {
-	type place struct {
-		key  int64
-		home int
-	}
 	var nodes []*node
 	now := map[int64]place{} // by key before
 	err := t.each(func(r *reader) error {
@@ -362,34 +358,21 @@ func fold(_ context.Context, t *task) error {
 		return err
 	}
 	slices.SortFunc(nodes, func(a, b *node) int { return cmp.Compare(a.key, b.key) })
-	merged, edges := map[int64]*node{}, map[int64]map[int64]*edge{}
+	merged := map[int64]*merging{}
 	for _, n := range nodes {
 		to := merged[n.newKey]
 		if to == nil {
-			to = &node{key: n.newKey, home: n.newHome, within: make([]uint64, t.conf.channels())}
-			merged[n.newKey], edges[n.newKey] = to, map[int64]*edge{}
+			to = &merging{node{key: n.newKey, home: n.newHome, within: make([]uint64, t.conf.channels())}, map[int64]*edge{}}
+			merged[n.newKey] = to
 		}
-		to.samples += n.samples
-		add(to.within, n.within)
-		for _, e := range n.edges {
-			at, known := now[e.key]
-			switch {
-			case !known:
-				return fmt.Errorf("a neighbour of a node of piece %d was not heard of; this is a fault of the program", t.key)
-			case at.key == to.key:
-				add(to.within, e.weight)
-				continue
-			}
-			if edges[to.key][at.key] == nil {
-				edges[to.key][at.key] = &edge{at.key, at.home, make([]uint64, t.conf.channels())}
-			}
-			add(edges[to.key][at.key].weight, e.weight)
+		if !to.take(n, now) {
+			return fmt.Errorf("a neighbour of a node of piece %d was not heard of; this is a fault of the program", t.key)
 		}
 	}
 	for _, key := range sortedKeys(merged) {
 		n := merged[key]
-		for _, other := range sortedKeys(edges[key]) {
-			n.edges = append(n.edges, *edges[key][other])
+		for _, other := range sortedKeys(n.to) {
+			n.edges = append(n.edges, *n.to[other])
 		}
 		next := int64(0)
 		if t.round+1 < t.conf.Rounds {
@@ -398,4 +381,37 @@ func fold(_ context.Context, t *task) error {
 		t.out[0].to(next, n.append(nil))
 	}
 	return nil
+}
+
+// place is the node that an older one became part of.
+type place struct {
+	key  int64
+	home int
+}
+
+// merging is a node that is made of others.
+type merging struct {
+	node
+	to map[int64]*edge
+}
+
+// take adds a node. now says what its neighbours became part of; it is false if it does not.
+func (m *merging) take(n *node, now map[int64]place) bool {
+	m.samples += n.samples
+	add(m.within, n.within)
+	for _, e := range n.edges {
+		at, known := now[e.key]
+		if !known {
+			return false
+		}
+		if at.key == m.key {
+			add(m.within, e.weight)
+			continue
+		}
+		if m.to[at.key] == nil {
+			m.to[at.key] = &edge{at.key, at.home, make([]uint64, len(e.weight))}
+		}
+		add(m.to[at.key].weight, e.weight)
+	}
+	return true
 }

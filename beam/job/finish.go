@@ -36,8 +36,8 @@ func choose(ctx context.Context, t *task) error {
 		return err
 	}
 	c := t.conf
-	if len(nodes) > c.Most && c.Rounds > 0 {
-		return &InputError{Problem: fmt.Sprintf("%d nodes are left after %d rounds of contraction, where one worker takes %d; ask for more -rounds, or for more -worker_nodes", len(nodes), c.Rounds, c.Most)}
+	if len(nodes) > tooMany*c.Most && c.Rounds > 0 {
+		return &InputError{Problem: fmt.Sprintf("%d nodes are left after %d rounds of contraction, where one worker is to take %d; ask for more -rounds, or for more -worker_nodes", len(nodes), c.Rounds, c.Most)}
 	}
 	contraction := &selection.Contraction{Neighbours: c.Neighbours}
 	if c.Rounds > 0 {
@@ -76,6 +76,10 @@ func choose(ctx context.Context, t *task) error {
 	}
 	return t.write(ctx, choiceName, text)
 }
+
+// tooMany is how many times as many nodes as planned one worker takes: rounds are planned by what
+// contraction usually leaves.
+const tooMany = 4
 
 // choiceName is the file that the last worker leaves for the report.
 const choiceName = "choice.json"

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"github.com/mvclust/mvclust"
@@ -91,6 +92,15 @@ func Run(ctx context.Context, o Options, log io.Writer) (*Report, error) {
 	start := time.Now()
 	if o.Input == "" || o.Output == "" {
 		return nil, &InputError{Problem: "name the shards by -input, a pattern such as 'shards/*.parquet', and a folder for the result by -output"}
+	}
+	if *jobopts.Async {
+		return nil, &InputError{Problem: "leave out -async: the files get their names when the job is done"}
+	}
+	var err error
+	if isLocal(o.Input) { // workers may have another working directory
+		if o.Input, err = filepath.Abs(o.Input); err != nil {
+			return nil, err
+		}
 	}
 	shards, s, err := survey(ctx, &o)
 	if err != nil {
@@ -316,6 +326,9 @@ func plain(err error) error {
 func shuffles(result beam.PipelineResult, samples int) []Shuffle {
 	var out []Shuffle
 	at := map[string]int{}
+	if result == nil { // a runner that tells nothing
+		return nil
+	}
 	for _, c := range result.Metrics().AllMetrics().Counters() {
 		name, what, ok := cutLast(c.Name(), ".")
 		if c.Namespace() != namespace || !ok {

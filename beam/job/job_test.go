@@ -422,3 +422,26 @@ func TestRetried(t *testing.T) {
 		t.Error("the labels of Beam's runner differ")
 	}
 }
+
+// TestNullShard holds that no sample of a shard need have a view.
+func TestNullShard(t *testing.T) {
+	set, dir := made(t, 60), t.TempDir()
+	null := parquet.Column{Name: "view1", Data: parquet.Lists{Dims: 8, Data: slices.Repeat([]float32{nan}, 16)}}
+	part := []int{}
+	for i := 0; len(part) < 2; i++ {
+		if set.Views[0].Has(i) {
+			part = append(part, i)
+		}
+	}
+	writeShard(t, filepath.Join(dir, "a.parquet"), set, part, null)
+	writeShard(t, filepath.Join(dir, "b.parquet"), set, []int{30, 31, 32})
+	o := small(filepath.Join(dir, "*.parquet"), "")
+	shards, s, err := survey(t.Context(), &o)
+	if err != nil || !slices.Equal(s.Dims, []int{8, 8}) || len(shards) != 2 || shards[0].Rows != 2 {
+		t.Fatalf("%+v, %+v, %v", shards, s, err)
+	}
+	got, err := readShard(t.Context(), &Config{schema: s}, shards[0].Path)
+	if err != nil || got.views[1].Count() != 0 || got.views[0].Count() != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

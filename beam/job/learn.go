@@ -84,7 +84,7 @@ func (r *row) append(b []byte) []byte {
 
 func readRow(r *reader, dims []int) *row {
 	out := &row{key: r.key()}
-	for range r.int() {
+	for range r.count() {
 		out.cells = append(out.cells, r.int())
 	}
 	for _, d := range dims {

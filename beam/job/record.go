@@ -31,9 +31,9 @@ type reader struct {
 var errCut = errors.New("a record ends too early; this is a fault of the program or of the runner")
 
 func (r *reader) take(n int) []byte {
-	if r.cut || n > len(r.b) {
+	if r.cut || n < 0 || n > len(r.b) {
 		r.cut = true
-		return make([]byte, n)
+		return make([]byte, 8)[:max(0, min(n, 8))]
 	}
 	out := r.b[:n]
 	r.b = r.b[n:]
@@ -58,12 +58,26 @@ func (r *reader) long() uint64 {
 
 // floats reads n numbers.
 func (r *reader) floats(n int) []float32 {
+	if n < 0 || n > len(r.b)/4 {
+		r.cut = true
+		return nil
+	}
 	b := r.take(4 * n)
 	out := make([]float32, n)
 	for i := range out {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
 	return out
+}
+
+// count reads how many of something follow, of at least a byte each.
+func (r *reader) count() int {
+	n := r.int()
+	if n < 0 || n > len(r.b) {
+		r.cut = true
+		return 0
+	}
+	return n
 }
 
 // err returns an error if a field was cut short.

@@ -130,7 +130,7 @@ func (o *opened) shape(want schema) (schema, int, error) {
 		if _, none := errors.AsType[*column.AllNull](err); err != nil && !none {
 			return s, 0, refuse(o.path, "%v", err)
 		}
-		if len(want.Dims) > 0 && dims != want.Dims[m] && dims != 0 {
+		if len(want.Dims) > 0 && want.Dims[m] != 0 && dims != 0 && dims != want.Dims[m] {
 			return s, 0, refuse(o.path, "the column %s has lists of %d numbers where the first shard has %d; write all shards with the same columns", words.Quote(name), dims, want.Dims[m])
 		}
 		s.Dims = append(s.Dims, dims)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -34,6 +35,9 @@ func main() {
 	flag.Parse()
 	job.Register()
 	beam.Init() // on a worker, this does not return
+	if runner := flag.Lookup("runner").Value.String(); runner == "" || runner == "prism" {
+		slog.SetDefault(slog.New(slog.DiscardHandler)) // a page for every bundle; errors are returned, too
+	}
 	if views != "" {
 		o.Views = strings.Split(views, ",")
 	}
