@@ -416,15 +416,27 @@ func (p *page) Skipped() string {
 	for _, name := range p.e.large {
 		skipped.Add(fmt.Sprintf("more than %s samples; naming the set runs it", lab.Whole(largest)), name)
 	}
-	for _, c := range p.e.all {
-		for i := range p.e.subjects {
-			x := &p.e.subjects[i]
+	for i := range p.e.subjects {
+		x := &p.e.subjects[i]
+		if !p.e.touched(x) {
+			skipped.Add("no method was run on it yet", x.title())
+			continue
+		}
+		for _, c := range p.e.all {
 			if list, reason := p.e.records(x, c); list == nil {
 				skipped.Add(reason, c.Name+" on "+x.title())
 			}
 		}
 	}
 	return skipped.List("Not run:", false)
+}
+
+// touched reports whether any system was run on a subject.
+func (e *Experiment) touched(x *subject) bool {
+	return slices.ContainsFunc(e.all, func(c contestant) bool {
+		list, _ := e.records(x, c)
+		return list != nil
+	})
 }
 
 // result is a system on a set, in JSON.
