@@ -25,7 +25,7 @@ func sampleRows(_ context.Context, t *task, s *samples, _ int) error {
 	}
 	for i, key := range s.keys {
 		if key <= below {
-			t.out[0].to(0, (&row{key: key, values: s.values(i)}).append(nil))
+			t.out[0].to(0, (&row{key: key, values: s.values(i)}).encode())
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func assign(ctx context.Context, t *task, s *samples, shard int) error {
 					r.cells = append(r.cells, int(cell))
 				}
 			}
-			record := r.append(nil)
+			record := r.encode()
 			for _, cell := range r.cells {
 				t.out[0].to(int64(cell), record)
 			}
@@ -365,7 +365,7 @@ func scores(ctx context.Context, t *task) error {
 		for e, j := range index {
 			l.near = append(l.near, neighbourOf{c.rows[j].key, c.rows[j].cells[0], p[e]})
 		}
-		t.out[0].to(int64(l.home), l.append(nil))
+		t.out[0].to(int64(l.home), l.encode())
 	}
 	return nil
 }
@@ -377,8 +377,8 @@ type list struct {
 	near []neighbourOf
 }
 
-func (l *list) append(b []byte) []byte {
-	b = appendInt(appendInt(appendKey(append(b, 'L'), l.key), l.home), len(l.near))
+func (l *list) encode() []byte {
+	b := appendInt(appendInt(appendKey([]byte{'L'}, l.key), l.home), len(l.near))
 	for _, n := range l.near {
 		b = appendFloat(appendInt(appendKey(b, n.key), n.home), n.value)
 	}
@@ -413,7 +413,7 @@ func merge(_ context.Context, t *task) error {
 	for _, key := range sortedKeys(found) {
 		l := found[key]
 		l.near = best(l.near, t.conf.most())
-		b := l.append(nil)
+		b := l.encode()
 		for _, piece := range t.learned.pieces(0, l) {
 			t.out[0].to(int64(piece), b)
 		}

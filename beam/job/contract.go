@@ -56,8 +56,8 @@ func readWeights(r *reader, channels int) []uint64 {
 	return w
 }
 
-func (n *node) append(b []byte) []byte {
-	b = appendInt(appendInt(appendKey(append(b, 'N'), n.key), n.home), n.samples)
+func (n *node) encode() []byte {
+	b := appendInt(appendInt(appendKey([]byte{'N'}, n.key), n.home), n.samples)
 	b = appendInt(appendInt(b, n.shard), n.row)
 	b = appendInt(appendKey(b, n.newKey), n.newHome)
 	b = appendWeights(b, n.within)
@@ -123,7 +123,7 @@ func coNeighbours(_ context.Context, t *task) error {
 		if own != nil {
 			t.edges(n, own, others[key], lists, sums)
 		}
-		t.out[0].to(int64(t.learned.Groups[0][n.home]), n.append(nil))
+		t.out[0].to(int64(t.learned.Groups[0][n.home]), n.encode())
 	}
 	t.out[1].to(0, appendWeights(nil, sums))
 	return nil
@@ -304,7 +304,7 @@ func move(ctx context.Context, t *task) error {
 			first[labels[i]] = n // of the lowest key
 		}
 		n.newKey, n.newHome = first[labels[i]].key, first[labels[i]].home
-		t.out[0].to(t.key, n.append(nil))
+		t.out[0].to(t.key, n.encode())
 		told := appendInt(appendKey(appendKey([]byte{'M'}, n.key), n.newKey), n.newHome)
 		for _, p := range n.outside(t.learned.Groups[t.round], t.key) {
 			t.out[0].to(p, told)
@@ -378,7 +378,7 @@ func fold(_ context.Context, t *task) error {
 		if t.round+1 < t.conf.Rounds {
 			next = int64(t.learned.Groups[t.round+1][n.home])
 		}
-		t.out[0].to(next, n.append(nil))
+		t.out[0].to(next, n.encode())
 	}
 	return nil
 }

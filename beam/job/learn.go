@@ -63,8 +63,8 @@ type row struct {
 	values [][]float32 // by view; nil where it lacks the view
 }
 
-func (r *row) append(b []byte) []byte {
-	b = appendKey(append(b, 'r'), r.key)
+func (r *row) encode() []byte {
+	b := appendKey([]byte{'r'}, r.key)
 	b = appendInt(b, len(r.cells))
 	for _, c := range r.cells {
 		b = appendInt(b, c)

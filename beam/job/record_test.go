@@ -19,9 +19,9 @@ func TestRecords(t *testing.T) {
 		read   func(r *reader) any
 		want   any
 	}{
-		"row":  {sample.append(nil), func(r *reader) any { return readRow(r, dims) }, sample},
-		"list": {neighbours.append(nil), func(r *reader) any { return readList(r) }, neighbours},
-		"node": {contracted.append(nil), func(r *reader) any { return readNode(r, 2) }, contracted},
+		"row":  {sample.encode(), func(r *reader) any { return readRow(r, dims) }, sample},
+		"list": {neighbours.encode(), func(r *reader) any { return readList(r) }, neighbours},
+		"node": {contracted.encode(), func(r *reader) any { return readNode(r, 2) }, contracted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reader{b: test.record[1:]}
