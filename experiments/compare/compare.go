@@ -401,9 +401,14 @@ func (e *Experiment) seeds(x *subject, c contestant) int {
 // best returns the run of the highest ARI among that of the authors' settings and those of the
 // grid, all with the first seed; nil where there is no grid.
 func (e *Experiment) best(x *subject, c contestant) *lab.Record {
+	return e.bestOf(x, c, e.grid(x, c))
+}
+
+// bestOf is best with a part of the grid.
+func (e *Experiment) bestOf(x *subject, c contestant, grid []lab.Setup) *lab.Record {
 	best := e.l.One(e.setup(x, c))
 	found := false
-	for _, s := range e.grid(x, c) {
+	for _, s := range grid {
 		if r := e.l.One(s); r != nil {
 			found = true
 			if best == nil || lab.ARI.Of(r) > lab.ARI.Of(best) {
