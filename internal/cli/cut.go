@@ -275,11 +275,7 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 	if err := c.keep(j, next); err != nil {
 		return nil, nil, err
 	}
-	from := c.examples
-	if from == nil && r.Examples != nil && r.Examples.File != nil {
-		from = &dataset.Examples{File: *r.Examples.File}
-	}
-	r.Examples, r.Names = newExamplesReport(from, next.Examples, next.Against, next.IDs), mvclust.Names(next.Labels, next.Examples)
+	r.Examples, r.Names = newExamplesReport(c.source(r.Examples), next.Examples, next.Against, next.IDs), mvclust.Names(next.Labels, next.Examples)
 	set := &dataset.Set{IDs: next.IDs, Files: r.Inputs.Files}
 	for _, v := range next.Views {
 		set.Views = append(set.Views, v.Rows)
@@ -289,6 +285,15 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 	page, err := newPage(j, r, &fitInput{set: set, truth: c.truth, pictures: c.pictures}, result)
 	r.Cut.Stages, r.Stages = j.stages, stages
 	return r, page, err
+}
+
+// source returns the examples that were given, or else says which file those of before are of; nil
+// where neither is there.
+func (c *cutting) source(before *examplesReport) *dataset.Examples {
+	if c.examples == nil && before != nil && before.File != nil {
+		return &dataset.Examples{File: *before.File}
+	}
+	return c.examples
 }
 
 // keep scores the new labels by the classes of the fit, and finds its pictures again. What is gone
@@ -391,7 +396,7 @@ func (c *cutting) updatedReport(j *job, next *mvclust.Model) *updateReport {
 	r := c.updated
 	r.Cut = &cutReport{Started: j.started.UTC().Truncate(time.Millisecond), Clusters: c.model.Clusters(), Stages: j.stages}
 	r.describe(next)
-	r.Examples = newExamplesReport(c.examples, next.Examples, next.Against, next.IDs)
+	r.Examples = newExamplesReport(c.source(r.Examples), next.Examples, next.Against, next.IDs)
 	r.Files, r.Cut.Seconds = j.dir.digests(), j.seconds()
 	return r
 }
