@@ -191,7 +191,7 @@ func (v *divisionScratch) rand(over *walk, nodes, a, b []int32) float64 {
 	}
 	slices.SortFunc(v.keys, func(a, b jointKey) int { return cmp.Compare(a.key, b.key) })
 	pairs := func(n int) float64 { return float64(n) * float64(n-1) / 2 }
-	both, first, second := 0.0, 0.0, 0.0
+	both, first := 0.0, 0.0
 	cell, row := 0, 0
 	for t, k := range v.keys {
 		if t > 0 && k.key != v.keys[t-1].key {
@@ -207,15 +207,7 @@ func (v *divisionScratch) rand(over *walk, nodes, a, b []int32) float64 {
 	}
 	both += pairs(cell)
 	first += pairs(row)
-	for _, n := range v.counts {
-		second += pairs(n)
-	}
-	expected := first * second / max(1, pairs(samples))
-	most := (first + second) / 2
-	if most == expected {
-		return 1
-	}
-	return (both - expected) / (most - expected)
+	return adjusted(both, first, pairsOf(v.counts), samples)
 }
 
 // apply divides the clusters that are not to stay whole, and returns how many these are.

@@ -436,13 +436,20 @@ func (t *tabulation) rand(b *order) float64 {
 	for _, size := range t.sizes {
 		within += pairs(size)
 	}
-	m := float64(len(t.member))
-	expected := float64(t.within) * float64(within) / max(1, m*(m-1)/2) // of one sample there are no pairs
-	most := (float64(t.within) + float64(within)) / 2
+	return adjusted(float64(both), float64(t.within), float64(within), len(t.member))
+}
+
+// adjusted returns the adjusted Rand index of two partitions of so many samples: both is the number of
+// pairs that are together in both, first and second are those of each. It is 1 where both are trivial
+// in the same way.
+func adjusted(both, first, second float64, samples int) float64 {
+	n := float64(samples)
+	expected := first * second / max(1, n*(n-1)/2) // of one sample there are no pairs
+	most := (first + second) / 2
 	if most == expected {
 		return 1
 	}
-	return (float64(both) - expected) / (most - expected)
+	return (both - expected) / (most - expected)
 }
 
 // pairs returns how many pairs n samples make.

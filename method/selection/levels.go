@@ -308,12 +308,7 @@ func agreement[L int | int32](labels []L, examples []Example) float64 {
 			right += float64(n) / 2
 		}
 	}
-	first, second := pairsOf(clusters), pairsOf(classes)
-	all := float64(len(examples)) * float64(len(examples)-1) / 2
-	rand := 1.0
-	if all > 0 && (first+second)/2 != first*second/all {
-		rand = (together - first*second/all) / ((first+second)/2 - first*second/all)
-	}
+	rand := adjusted(together, pairsOf(clusters), pairsOf(classes), len(examples))
 	const least = 1e-6 // so that the score decides where no example agrees
 	return math.Sqrt(max(least, rand) * max(least, right/float64(len(examples))))
 }
