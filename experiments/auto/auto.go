@@ -23,6 +23,9 @@ const (
 	updated     state = "updated"
 )
 
+// order is that in which states are run: what tells most comes first.
+var order = []state{complete, updated, halfMissing, noiseView}
+
 // noiseDims is the number of dimensions of the noise.
 const noiseDims = 100
 
@@ -92,6 +95,7 @@ func (e *Experiment) Cases(ctx context.Context, l *lab.Lab, names []string) ([]l
 			e.add(lab.Setup{File: file, Views: two}, 2, len(labels))
 		}
 	}
+	slices.SortStableFunc(e.list, func(a, b subject) int { return slices.Index(order, a.state) - slices.Index(order, b.state) })
 	var cases []lab.Case
 	for i := range e.list {
 		x := &e.list[i]

@@ -39,19 +39,20 @@ func TestCases(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Handwritten, complete", "Handwritten, half missing", "Handwritten, noise view", "Handwritten, updated",
-		"Handwritten, views 0, 1, complete", "Handwritten, views 0, 1, half missing",
-		"junk, complete", "one, complete", "one, updated", "two, complete", "two, half missing", "two, noise view", "two, updated",
+		"Handwritten, complete", "Handwritten, views 0, 1, complete", "junk, complete", "one, complete", "two, complete",
+		"Handwritten, updated", "one, updated", "two, updated",
+		"Handwritten, half missing", "Handwritten, views 0, 1, half missing", "two, half missing",
+		"Handwritten, noise view", "two, noise view",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for i, missing := range map[int][]float64{1: {0, 0, 0.5, 0.5}, 5: {0.25, 0.25}, 10: {0.25, 0.25}} {
+	for i, missing := range map[int][]float64{8: {0, 0, 0.5, 0.5}, 9: {0.25, 0.25}, 10: {0.25, 0.25}} {
 		if s := cases[i].Setups[0]; !slices.Equal(s.Missing, missing) || !s.Spare {
 			t.Errorf("%+v", s)
 		}
 	}
-	if s := cases[11].Setups[0]; s.Noise != 100 || s.Missing != nil {
+	if s := cases[12].Setups[0]; s.Noise != 100 || s.Missing != nil {
 		t.Errorf("%+v", s)
 	}
 	for path, want := range map[string]string{filepath.Join(folder, "none"): "cannot be read", t.TempDir(): "holds no .npz files"} {

@@ -108,27 +108,55 @@ const (
 )
 
 // choose sets the scores, and returns the place of the best candidate and whether its plateau
-// is clear. If it is not, the scores are those for this case. Of several numbers of neighbours
-// that are best, it is the smallest, and of a run of resolutions that are as good, the middle:
-// samples that come later may shift the plateau.
+// is clear. If it is not, the scores are those for this case. If it is, they are those by which it
+// is; but of all that are as clear, the best is the one that the other score prefers, which looks
+// less at the plateau and more at what the clusters say of the walk.
 func choose(candidates []Candidate, samples, most int) (best int, isClear bool) {
 	criteria, weight := Criteria(), evennessWeight(samples)
-	for _, row := range []int{whereClear, whereUnclear} {
-		best = 0
+	var scores [2][]float64
+	for row := range scores {
+		scores[row] = make([]float64, len(candidates))
 		for c := range candidates {
-			candidates[c].Score = candidates[c].score(criteria, row, weight, most)
-			if candidates[c].better(&candidates[best]) {
-				best = c
-			}
-		}
-		if top := candidates[best].Score * (1 - rounding); top > 0 {
-			best = slices.IndexFunc(candidates, func(c Candidate) bool { return c.Score >= top })
-		}
-		if x := &candidates[best]; row == whereClear && x.Plateau*x.Agreement >= stable && math.Pow(x.Evenness, weight) >= even {
-			return middle(candidates, best), true
+			scores[row][c] = candidates[c].score(criteria, row, weight, most)
 		}
 	}
-	return middle(candidates, best), false
+	row := whereUnclear
+	if isClear = candidates[top(candidates, scores[whereClear])].clear(weight); isClear {
+		row = whereClear
+	}
+	for c := range candidates {
+		candidates[c].Score = scores[row][c]
+		if isClear && !candidates[c].clear(weight) {
+			scores[whereUnclear][c] = 0
+		}
+	}
+	best = top(candidates, scores[whereUnclear])
+	if scores[whereUnclear][best] == 0 {
+		best = top(candidates, scores[row])
+	}
+	return best, isClear
+}
+
+// clear reports whether the plateau of c is clear, and c is even enough.
+func (c *Candidate) clear(weight float64) bool {
+	return c.Plateau*c.Agreement >= stable && math.Pow(c.Evenness, weight) >= even
+}
+
+// top returns the place of the best candidate by the scores. Of several numbers of neighbours that
+// are best, it is the smallest, and of a run of resolutions that are as good, the middle: samples
+// that come later may shift the plateau. Where nothing has a score, it is the one that compresses
+// most: a single cluster, if all others only cut.
+func top(candidates []Candidate, scores []float64) int {
+	best := 0
+	for c, score := range scores {
+		if score > scores[best] || score == scores[best] && candidates[c].Compression > candidates[best].Compression {
+			best = c
+		}
+	}
+	if least := scores[best] * (1 - rounding); least > 0 {
+		best = slices.IndexFunc(scores, func(score float64) bool { return score >= least })
+	}
+	return middle(candidates, scores, best)
 }
 
 // rounding is the share of a score by which those of the same partition may differ.
@@ -138,16 +166,18 @@ const rounding = 1e-9
 const level = 0.02
 
 // middle returns the middle of the run of resolutions around best whose scores are that of best.
-func middle(candidates []Candidate, best int) int {
-	last, least := best, candidates[best].Score*(1-level)
+func middle(candidates []Candidate, scores []float64, best int) int {
+	first, last, least := best, best, scores[best]*(1-level)
 	if least <= 0 {
 		return best
 	}
-	for last+1 < len(candidates) && candidates[last+1].Neighbours == candidates[best].Neighbours && candidates[last+1].Score >= least {
+	same := func(c int) bool {
+		return c >= 0 && c < len(scores) && candidates[c].Neighbours == candidates[best].Neighbours && scores[c] >= least
+	}
+	for same(last + 1) {
 		last++
 	}
-	first := best
-	for first > 0 && candidates[first-1].Neighbours == candidates[best].Neighbours && candidates[first-1].Score >= least {
+	for same(first - 1) {
 		first--
 	}
 	return (first + last) / 2

@@ -117,7 +117,9 @@ type Candidate struct {
 	// Compression where the best plateau by this score is clear, and (Agreement x
 	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. Of N samples,
 	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
-	// single cluster, and for more than half as many as samples unless classes are tiny.
+	// single cluster, and for more than half as many as samples unless classes are tiny. The best
+	// is the candidate of the largest second score: of the clear plateaus where there is a clear
+	// one, of all where there is not.
 	Score float64 `json:"score"`
 	// Divided is how many clusters of the chosen candidate were divided on, where finer candidates
 	// agree on the parts. Fewer than 30,000 samples, or a number of clusters or examples that are
@@ -387,13 +389,4 @@ func (s Settings) Steps(samples int) int {
 	}
 	p := s.plan(samples)
 	return len(p.neighbours) * len(p.resolutions) * p.orders
-}
-
-// better reports whether c is to be chosen rather than d. Where no partition has a score,
-// the one that compresses most is: a single cluster, if all others only cut.
-func (c *Candidate) better(d *Candidate) bool {
-	if c.Score != d.Score {
-		return c.Score > d.Score
-	}
-	return c.Compression > d.Compression
 }

@@ -464,23 +464,27 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// TestChoose takes the best score where the best plateau is clear and even, and goes by the
-// other score where it is not.
+// TestChoose goes by the second score, among clear and even plateaus alone where the best by the
+// first is one.
 func TestChoose(t *testing.T) {
 	plateau := Candidate{Clusters: 4, Reproducibility: 1, Plateau: 0.99, Agreement: 0.99, Evenness: 0.9, Compression: 0.02, Modularity: 0.2}
 	broad := Candidate{Clusters: 9, Reproducibility: 0.95, Plateau: 0.6, Agreement: 0.8, Evenness: 0.9, Compression: 0.06, Modularity: 0.5}
-	crumbs := plateau
+	crumbs, finer, chance := plateau, plateau, plateau
 	crumbs.Evenness = 0.3
+	finer.Plateau, finer.Agreement, finer.Modularity = 0.95, 0.93, 0.5
+	chance.Modularity = -0.1
 	for _, test := range []struct {
 		name    string
-		other   Candidate
+		tried   []Candidate
 		best    int
 		isClear bool
 	}{
-		{"a clear plateau", plateau, 0, true},
-		{"one cluster and crumbs", crumbs, 1, false},
+		{"a clear plateau", []Candidate{plateau, broad}, 0, true},
+		{"one cluster and crumbs", []Candidate{crumbs, broad}, 1, false},
+		{"two clear plateaus", []Candidate{plateau, finer, broad}, 1, true},
+		{"a clear plateau without a second score", []Candidate{broad, chance}, 1, true},
 	} {
-		best, isClear := choose([]Candidate{test.other, broad}, 100, 50)
+		best, isClear := choose(test.tried, 100, 50)
 		if best != test.best || isClear != test.isClear {
 			t.Errorf("%s: chosen %d, clear %t", test.name, best, isClear)
 		}
