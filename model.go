@@ -76,6 +76,14 @@ type ModelView struct {
 	// LeftOut says that the view was not used, because it agrees with the others no more
 	// than noise would.
 	LeftOut bool
+
+	stored *storedRows // where OpenModel has left the rows; nil elsewhere
+}
+
+// HasRows reports whether there are rows, in memory or, for OpenModel, in the file: Fit may have
+// dropped them.
+func (v *ModelView) HasRows() bool {
+	return v.stored != nil || v.Rows != nil && (len(v.Rows.Data) > 0 || v.Rows.Samples == 0)
 }
 
 // ModelSettings holds the settings of a fit, with all defaults filled in.

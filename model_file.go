@@ -109,7 +109,8 @@ type modelViewHeader struct {
 	Dims     int                  `json:"dims"`
 	Metric   similarity.Metric    `json:"metric"`
 	Scaler   *view.Scaler         `json:"scale"`
-	Local    bool                 `json:"local"` // whether there are local scales
+	Block    int                  `json:"block,omitempty"` // rows that have a checksum together
+	Local    bool                 `json:"local"`           // whether there are local scales
 	LeftOut  bool                 `json:"left_out"`
 	Function probability.Function `json:"function"`
 	Links    int                  `json:"links,omitempty"` // that the rows were made of
@@ -119,12 +120,12 @@ type modelViewHeader struct {
 // ModelWriter writes a model file in two steps: the rows of the views, which Fit may drop
 // if Options.Consume is set, and the rest.
 type ModelWriter struct {
-	npz   *npy.Writer
-	views int
+	npz  *npy.Writer
+	sums [][]int64 // by view whose rows are written: the checksums of its blocks
 }
 
 // NewModelWriter returns a ModelWriter that writes to w.
-func NewModelWriter(w io.Writer) *ModelWriter { return &ModelWriter{npy.NewWriter(w), 0} }
+func NewModelWriter(w io.Writer) *ModelWriter { return &ModelWriter{npz: npy.NewWriter(w)} }
 
 // Rows writes the rows of a view. Call it for every view, in their order.
 func (w *ModelWriter) Rows(v *View) error {
@@ -139,14 +140,15 @@ func (w *ModelWriter) Rows(v *View) error {
 	if len(v.Data) != v.Samples*v.Dims {
 		return fmt.Errorf("view %s has no rows any more; write them before the fit, or do not let it consume them", v.Name)
 	}
+	var sums []int64
 	rows := npy.Rows{Count: v.Samples, Dims: v.Dims, Row: func(i int) []float32 {
 		if v.Has(i) {
 			return v.Row(i)
 		}
 		return nil
-	}}
-	err := w.npz.Add(fmt.Sprintf("view%d/rows", w.views), []int{v.Samples, v.Dims}, rows)
-	w.views++
+	}, Block: func(values []byte) { sums = append(sums, blockSum(values)) }}
+	err := w.npz.Add(fmt.Sprintf("view%d/rows", len(w.sums)), []int{v.Samples, v.Dims}, rows)
+	w.sums = append(w.sums, sums)
 	return err
 }
 
@@ -161,8 +163,8 @@ func (w *ModelWriter) Finish(m *Model) error {
 
 // finish is Finish of a model that is valid but for its rows.
 func (w *ModelWriter) finish(m *Model) error {
-	if w.views != len(m.Views) {
-		return fmt.Errorf("the rows of %d views were written where the model has %d", w.views, len(m.Views))
+	if len(w.sums) != len(m.Views) {
+		return fmt.Errorf("the rows of %d views were written where the model has %d", len(w.sums), len(m.Views))
 	}
 	h := modelHeader{
 		Format: modelFormat, Version: modelVersion, Samples: m.Samples(), Clusters: m.Clusters(), Retired: m.Retired, Settings: m.Settings.encode(),
@@ -176,8 +178,11 @@ func (w *ModelWriter) finish(m *Model) error {
 	}
 	for i, v := range m.Views {
 		h.Views = append(h.Views, modelViewHeader{
-			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links, v.Rows.Filling,
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, npy.BlockRows(v.Rows.Dims), v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links, v.Rows.Filling,
 		})
+		if err := w.npz.Add(fmt.Sprintf("view%d/sums", i), []int{len(w.sums[i])}, w.sums[i]); err != nil {
+			return err
+		}
 		if v.LocalScales != nil {
 			if err := w.npz.Add(fmt.Sprintf("view%d/roots", i), []int{len(v.LocalScales)}, v.LocalScales); err != nil {
 				return err
@@ -350,7 +355,16 @@ func (m *Model) Write(w io.Writer) error {
 // ReadModel reads a model file of size bytes. It returns a valid model, or an error that
 // says what is wrong with the file and what to do: it is no model, is damaged, or comes
 // from a later version. Files from anywhere are safe to read.
-func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
+func ReadModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, false) }
+
+// OpenModel is ReadModel for a model that is to be explained: it leaves the rows of the views, most of
+// the file, where they are. SpacesOf, and so package explain, reads those of the samples that it is
+// asked for, checks them, and fails where they are damaged. r must stay open until then. For all that
+// needs every row the model has none. Of a file that an older version has written, all rows are read.
+func OpenModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, true) }
+
+// readModelFile is ReadModel, or with apart OpenModel.
+func readModelFile(r io.ReaderAt, size int64, apart bool) (*Model, error) {
 	if r == nil {
 		return nil, errors.New("there is nothing to read a model from; pass a file")
 	}
@@ -375,7 +389,7 @@ func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 	}
 	var m *Model
 	if err == nil {
-		m, err = readModel(r, size, &h)
+		m, err = readModel(r, size, &h, apart)
 	}
 	if err == nil {
 		err = m.validateParts() // those who read them have looked at the rows and the graph
@@ -384,7 +398,7 @@ func ReadModel(r io.ReaderAt, size int64) (*Model, error) {
 		err = fmt.Errorf("it says that there are %s, and its labels are of %d", words.Count(h.Clusters, "cluster"), m.Clusters())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the model is damaged: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
+		return nil, damaged(err)
 	}
 	read := *m
 	m.read = &read
@@ -481,7 +495,7 @@ func (f *modelMembers) samples(name string, shape ...int) []int32 {
 }
 
 // readModel puts the model together, which is then to be validated. Parts are read side by side.
-func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
+func readModel(r io.ReaderAt, size int64, h *modelHeader, apart bool) (*Model, error) {
 	file, err := npy.Open(r, size)
 	if err != nil {
 		return nil, err
@@ -490,7 +504,8 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader) (*Model, error) {
 		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired, Examples: h.Examples,
 		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
 	}
-	parts := []func(f *modelMembers, h *modelHeader) error{m.readGraph, m.readViews, m.readNeighbours, m.readLevels, m.readConstraints}
+	views := func(f *modelMembers, h *modelHeader) error { return m.readViews(f, h, apart) }
+	parts := []func(f *modelMembers, h *modelHeader) error{m.readGraph, views, m.readNeighbours, m.readLevels, m.readConstraints}
 	failed := make([]error, len(parts))
 	err = parallel.Blocks(context.Background(), 0, len(parts), 1, func(_, part, _ int) {
 		failed[part] = parts[part](openMembers(file), h)
@@ -519,25 +534,24 @@ func (m *Model) readGraph(f *modelMembers, h *modelHeader) error {
 	return m.Graph.Validate()
 }
 
-// readViews reads the views.
-func (m *Model) readViews(f *modelMembers, h *modelHeader) error {
+// readViews reads the views. With apart, rows stay in the file.
+func (m *Model) readViews(f *modelMembers, h *modelHeader, apart bool) error {
 	n := h.Samples
 	for i := range h.Views {
 		v := &h.Views[i]
 		if v.Dims < 1 || v.Scaler == nil {
 			return fmt.Errorf("view %d has no dimensions, or no scale", i)
 		}
-		rows := f.floats(fmt.Sprintf("view%d/rows", i), n, v.Dims)
+		known, stored, err := f.rows(h, i, apart)
+		if err != nil {
+			return err
+		}
 		var scales []float32
 		if v.Local {
 			scales = f.floats(fmt.Sprintf("view%d/roots", i), n)
 		}
 		if f.err != nil {
 			return f.err
-		}
-		known, err := view.New(v.Name, n, v.Dims, rows)
-		if err != nil {
-			return err
 		}
 		if known.Links = v.Links; v.Links < 0 {
 			return fmt.Errorf("view %d is of %d links", i, v.Links)
@@ -547,10 +561,26 @@ func (m *Model) readViews(f *modelMembers, h *modelHeader) error {
 				return fmt.Errorf("view %d: %w", i, err)
 			}
 		}
-		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut})
+		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut, stored})
 		m.Functions.ByView = append(m.Functions.ByView, v.Function)
 	}
 	return nil
+}
+
+// rows reads the rows of view i, or with apart finds them where that is possible.
+func (f *modelMembers) rows(h *modelHeader, i int, apart bool) (*View, *storedRows, error) {
+	v := &h.Views[i]
+	if apart {
+		if stored, err := openRows(f, h, i); err != nil || stored != nil {
+			return &View{Name: v.Name, Samples: h.Samples, Dims: v.Dims}, stored, err
+		}
+	}
+	values := f.floats(fmt.Sprintf("view%d/rows", i), h.Samples, v.Dims)
+	if f.err != nil {
+		return nil, nil, f.err
+	}
+	rows, err := view.New(v.Name, h.Samples, v.Dims, values)
+	return rows, nil, err
 }
 
 // readNeighbours reads what neighbours writes.

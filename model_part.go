@@ -11,8 +11,8 @@ import (
 
 // SpacesOf is Spaces for some of the samples, and takes time and memory for these alone.
 // Sample k of its spaces is samples[k]. The similarity of two samples does not depend on
-// the others. The errors are those of Spaces, and a sample that is out of range. It does not
-// look at the values of the rows.
+// the others. The errors are those of Spaces, a sample that is out of range, and rows in the file of
+// OpenModel that cannot be read or are damaged. It does not look at the values of rows in memory.
 func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*similarity.Space, error) {
 	n := m.Samples()
 	for _, i := range samples {
@@ -24,13 +24,16 @@ func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*si
 		if err := v.check(n); err != nil {
 			return nil, err
 		}
-		if err := v.Rows.Check(); err != nil {
+		if err := v.Rows.Check(); v.stored == nil && err != nil {
 			return nil, err
 		}
 	}
 	spaces := make([]*similarity.Space, len(m.Views))
 	for at, v := range m.Views {
-		rows, scales := v.part(samples)
+		rows, scales, err := v.part(samples)
+		if err != nil {
+			return nil, err
+		}
 		scaled, err := v.Scaler.Apply(ctx, rows, threads)
 		if err != nil {
 			return nil, err
@@ -51,19 +54,25 @@ func (m *Model) SpacesOf(ctx context.Context, samples []int, threads int) ([]*si
 }
 
 // part copies the rows and scales of some samples.
-func (v *ModelView) part(samples []int) (rows *View, scales []float32) {
+func (v *ModelView) part(samples []int) (rows *View, scales []float32, err error) {
+	if v.LocalScales != nil {
+		for _, i := range samples {
+			scales = append(scales, v.LocalScales[i])
+		}
+	}
+	if v.stored != nil {
+		rows, err = v.stored.read(samples)
+		return rows, scales, err
+	}
 	rows = &View{
-		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims, Links: v.Rows.Links,
+		Name: v.Rows.Name, Samples: len(samples), Dims: v.Rows.Dims,
 		Data: make([]float32, 0, len(samples)*v.Rows.Dims), Present: make([]bool, len(samples)),
 	}
 	for k, i := range samples {
 		rows.Data = append(rows.Data, v.Rows.Row(i)...)
 		rows.Present[k] = v.Rows.Has(i)
-		if v.LocalScales != nil {
-			scales = append(scales, v.LocalScales[i])
-		}
 	}
-	return rows, scales
+	return rows, scales, nil
 }
 
 // Index returns the number of the sample with the given ID, and whether there is one.

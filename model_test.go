@@ -355,7 +355,7 @@ func FuzzReadModel(f *testing.F) {
 	for path, value := range map[string]string{
 		"version": "0", "samples": "2147483647", "clusters": "1", "retired": "1000000", "settings.neighbors": "1000000000",
 		"settings.candidates": "149", "settings.chosen": "1", "settings.partition.levels": "100", "views.0.dims": "1",
-		"views.0.scale.weights": "[1e300, 1e300, 1e300]", "base_rate": "null", "ids": "null", "ids.0": `"\u0000"`, "ids.1": `"\ud800"`,
+		"views.0.scale.weights": "[1e300, 1e300, 1e300]", "views.0.block": "7", "base_rate": "null", "ids": "null", "ids.0": `"\u0000"`, "ids.1": `"\ud800"`,
 	} {
 		f.Add(patched(f, file, path, value))
 	}
@@ -364,6 +364,25 @@ func FuzzReadModel(f *testing.F) {
 		if err == nil {
 			if err := m.Validate(); err != nil {
 				t.Error(err)
+			}
+		}
+		apart, failed := mvclust.OpenModel(bytes.NewReader(file), int64(len(file)))
+		if failed != nil {
+			return
+		}
+		for i := range min(apart.Samples(), 3) {
+			got, damage := apart.SpacesOf(t.Context(), []int{i, apart.Samples() - 1}, 1)
+			if damage != nil || err != nil {
+				continue
+			}
+			want, bad := m.SpacesOf(t.Context(), []int{i, m.Samples() - 1}, 1)
+			if bad != nil {
+				t.Fatal(bad)
+			}
+			for v := range want {
+				if a, b := want[v].Similarity(0, 1), got[v].Similarity(0, 1); a != b && (a == a || b == b) {
+					t.Errorf("view %d, sample %d: %v apart, %v in memory", v, i, b, a)
+				}
 			}
 		}
 	})

@@ -37,7 +37,7 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Explainer, error)
 		return nil, errors.New("there is no model; pass what mvclust.NewModel or mvclust.ReadModel returns")
 	}
 	for _, v := range m.Views {
-		if v.Rows != nil && len(v.Rows.Data) == 0 && v.Rows.Samples > 0 {
+		if v.Rows != nil && !v.HasRows() {
 			return nil, fmt.Errorf("view %s has no rows any more; read the model from its file, or do not let the fit consume the views", v.Rows.Name)
 		}
 	}

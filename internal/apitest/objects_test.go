@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -317,6 +318,8 @@ func (p kinds) models(t *testing.T, g *good) {
 	add(p, "a level of other samples", func() *mvclust.Level { return &mvclust.Level{Labels: []int{0, 5, math.MaxInt}} })
 	add(p, "a level of labels below 0", func() *mvclust.Level { return &mvclust.Level{Labels: slices.Repeat([]int{-1}, samples)} })
 	nilOf[*mvclust.Level](p)
+	these(p, &mvclust.FileError{Problem: errors.New("it is gone")}, &mvclust.FileError{}, nil)
+	these(p, &mvclust.ModelView{Rows: g.views[0]}, &mvclust.ModelView{}, nil)
 	these(p, &partition.CountError{Clusters: 1, Fewest: 2}, &partition.CountError{}, nil)
 	these(p, mvclust.CutOptions{}, mvclust.CutOptions{Level: -1}, mvclust.CutOptions{Level: math.MaxInt}, mvclust.CutOptions{Clusters: 2}, mvclust.CutOptions{Clusters: math.MinInt},
 		mvclust.CutOptions{Clusters: samples}, mvclust.CutOptions{Examples: []mvclust.Example{{Sample: 0, Label: "x"}, {Sample: 5, Label: "y"}}, Threads: math.MaxInt})

@@ -133,7 +133,8 @@ func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
 	if err := j.stage(pageName, page.WriteHTML); err != nil {
 		return err
 	}
-	r.Files, r.Cut.Seconds = j.dir.digests(), j.seconds()
+	r.Files, r.Members = j.dir.digests()
+	r.Cut.Seconds = j.seconds()
 	return j.finish(runFile, r, r.cutSummary(c.model, filepath.Clean(o.output)))
 }
 
@@ -397,7 +398,8 @@ func (c *cutting) updatedReport(j *job, next *mvclust.Model) *updateReport {
 	r.Cut = &cutReport{Started: j.started.UTC().Truncate(time.Millisecond), Clusters: c.model.Clusters(), Stages: j.stages}
 	r.describe(next)
 	r.Examples = newExamplesReport(c.source(r.Examples), next.Examples, next.Against, next.IDs)
-	r.Files, r.Cut.Seconds = j.dir.digests(), j.seconds()
+	r.Files, r.Members = j.dir.digests()
+	r.Cut.Seconds = j.seconds()
 	return r
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -63,10 +64,11 @@ cluster, and the strongest chain of links between them.`,
 
 // explainFunc prints the explanation of one sample or of two.
 func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
-	m, path, err := openModel(ctx, o.source)
+	m, file, path, err := openWith(ctx, o.source, mvclust.OpenModel)
 	if err != nil {
 		return err
 	}
+	defer file.Close()
 	var samples []int
 	for _, id := range o.ids {
 		i, err := sampleOf(m, path, id)
@@ -84,17 +86,25 @@ func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
 	if len(samples) == 1 {
 		s, err := x.Sample(ctx, samples[0])
 		if err != nil {
-			return err
+			return ofFile(err, path)
 		}
 		said, text = s, sampleText(m, s)
 	} else {
 		p, err := x.Pair(ctx, samples[0], samples[1])
 		if err != nil {
-			return err
+			return ofFile(err, path)
 		}
 		said, text = p, pairText(p)
 	}
 	return show(out, o.json, said, text)
+}
+
+// ofFile adds the path of a model to an error that is of its file.
+func ofFile(err error, path string) error {
+	if _, is := errors.AsType[*mvclust.FileError](err); is {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return err
 }
 
 // sampleOf returns the number of the sample that is called id in the model at path.

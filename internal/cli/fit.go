@@ -213,7 +213,8 @@ func fitFunc(ctx context.Context, out, stderr io.Writer, o fitOptions) error {
 	if err := j.stage(pageName, page.WriteHTML); err != nil {
 		return err
 	}
-	r.Seconds, r.Files = j.seconds(), j.dir.digests()
+	r.Files, r.Members = j.dir.digests()
+	r.Seconds = j.seconds()
 	return j.finish(runFile, r, r.summary(filepath.Clean(o.output)))
 }
 

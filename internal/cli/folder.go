@@ -34,6 +34,7 @@ type folder struct {
 type staged struct {
 	temporary, name string
 	sha256          string // once it is complete
+	members         string // of a model, once it is complete: npy.Members
 }
 
 // openFolder makes the folder if it is missing, puts right what killed runs have left, and
@@ -151,8 +152,12 @@ func (o *output) close(err error) error {
 		err = o.file.Sync()
 	}
 	if err = errors.Join(err, o.file.Close()); err == nil {
+		members := ""
+		if o.staged.name == modelFile {
+			members, err = membersOf(o.staged.temporary)
+		}
 		o.folder.mu.Lock()
-		o.staged.sha256 = hex.EncodeToString(o.digest.Sum(nil))
+		o.staged.sha256, o.staged.members = hex.EncodeToString(o.digest.Sum(nil)), members
 		o.folder.mu.Unlock()
 	}
 	return o.fail(err)
@@ -188,15 +193,19 @@ func (f *folder) begin(name string) (writable, *staged, error) {
 	return file, s, nil
 }
 
-// digests returns the SHA-256 of every file that is staged, by name.
-func (f *folder) digests() map[string]string {
+// digests returns the SHA-256 of every file that is staged, by name, and npy.Members of the model
+// among them, if there is one.
+func (f *folder) digests() (list map[string]string, members string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list := map[string]string{}
+	list = map[string]string{}
 	for _, s := range f.staged {
 		list[s.name] = s.sha256
+		if s.name == modelFile {
+			members = s.members
+		}
 	}
-	return list
+	return list, members
 }
 
 // commit gives all staged files their names, replacing older files: all of them, or none.

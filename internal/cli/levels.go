@@ -77,10 +77,11 @@ type levelReport struct {
 
 // levelsFunc prints the levels.
 func levelsFunc(ctx context.Context, out io.Writer, o levelsOptions) error {
-	m, path, err := openModel(ctx, o.source)
+	m, file, path, err := openWith(ctx, o.source, mvclust.OpenModel)
 	if err != nil {
 		return err
 	}
+	defer file.Close()
 	if len(m.Levels) == 0 {
 		return fmt.Errorf("%s has no levels: %s", path, withoutLevels)
 	}

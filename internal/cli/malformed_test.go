@@ -319,6 +319,7 @@ func malformedRuns(t *testing.T) []malformed {
 		{"mvclust cut in half", saved[:len(saved)/2], predictions, []string{"bad.mvclust", "no whole model"}},
 		{"mvclust cut at the end", saved[:len(saved)-1], predictions, []string{"bad.mvclust"}},
 		{"mvclust with a changed byte", flip(saved, 200), predictions, []string{"bad.mvclust", "damaged", "copy the file again"}},
+		{"mvclust with a changed row, to explain", flip(saved, 200), []string{"explain", "bad.mvclust", "0"}, []string{"bad.mvclust", "damaged", "rows 0 to 39 of view good.npy", "copy the file again"}},
 		{"mvclust that is another archive", pair, predictions, []string{"bad.mvclust", "manifest.json"}},
 		{"mvclust of a later version", npzWith(t, "manifest.json", `{"format":"mvclust model","version":9}`), predictions, []string{"bad.mvclust", "version 9", "newer mvclust"}},
 		{"mvclust and views of other dimensions", saved, []string{"predict", "bad.mvclust", "short.npy"}, []string{"short.npy has 4 dimensions", "has 3", "NAME=VIEW"}},
@@ -428,7 +429,10 @@ func TestMalformed(t *testing.T) {
 			}
 			before := names(t, dir)
 			flags := []string{args[0], "--quiet", "--output", filepath.Join("new", "out")}
-			if args[0] == "fit" {
+			switch args[0] {
+			case "explain":
+				flags = flags[:1] // which has no such flags, and writes nothing
+			case "fit":
 				flags = append(flags, "--preset", "paper", "--param", "epochs=2")
 			}
 			o := command(t, dir, append(flags, args[1:]...)...)

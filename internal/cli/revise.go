@@ -78,13 +78,13 @@ func (w *rewriter) apply(ctx context.Context, r *review.Revision, told func(doin
 	); err != nil {
 		return nil, err
 	}
-	files := j.dir.digests()
+	files, members := j.dir.digests()
 	for name, digest := range run.Files { // that are as they were
 		if _, written := files[name]; !written {
 			files[name] = digest
 		}
 	}
-	run.Files = files
+	run.Files, run.Members = files, members
 	if err := j.finish(runFile, run, ""); err != nil {
 		return nil, err
 	}

@@ -61,8 +61,9 @@ type updateReport struct {
 	Seconds float64        `json:"seconds"`
 	Stages  []stageReport  `json:"stages"`
 
-	Labels     string            `json:"labels"` // the file that they are in
-	Files      map[string]string `json:"files"`  // the SHA-256 of those written with this one
+	Labels     string            `json:"labels"`        // the file that they are in
+	Files      map[string]string `json:"files"`         // the SHA-256 of those written with this one
+	Members    string            `json:"model_members"` // npy.Members of the model
 	Samples    int               `json:"samples"`
 	Sizes      map[int]int       `json:"sizes"` // of the clusters, by label
 	Confidence float64           `json:"mean_confidence"`
@@ -105,7 +106,8 @@ func updateFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) e
 	}
 	j.lap("write")
 	r := newUpdateReport(j, n, next, changes)
-	r.Labels, r.Files = o.format.labelsFile(), j.dir.digests()
+	r.Labels = o.format.labelsFile()
+	r.Files, r.Members = j.dir.digests()
 	return j.finish(updateFile, r, r.summary(filepath.Clean(o.output)))
 }
 

@@ -10,6 +10,8 @@ package npy
 
 import (
 	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +49,8 @@ type member struct {
 	header
 	// values opens the bytes of the values.
 	values func() (io.ReadCloser, error)
+	// stored holds the bytes of the values where they are not compressed, else nil.
+	stored *io.SectionReader
 }
 
 // fail says what is wrong with the array.
@@ -77,7 +81,7 @@ func list(r io.ReaderAt, size int64) ([]member, error) {
 		}
 		return []member{{h, func() (io.ReadCloser, error) {
 			return io.NopCloser(io.NewSectionReader(r, h.size, size-h.size)), nil
-		}}}, nil
+		}, io.NewSectionReader(r, h.size, size-h.size)}}, nil
 	case strings.HasPrefix(mark, "PK\x03\x04"), strings.HasPrefix(mark, "PK\x05\x06"):
 		return listZip(r, size)
 	case mark == "":
@@ -99,7 +103,7 @@ func listZip(r io.ReaderAt, size int64) ([]member, error) {
 		if !ok {
 			continue
 		}
-		m, err := open(f, size)
+		m, err := open(r, f, size)
 		if err != nil {
 			return nil, fail(name, err)
 		}
@@ -161,8 +165,34 @@ func ReadFile(r io.ReaderAt, size int64, name string) ([]byte, error) {
 	return nil, fmt.Errorf("it holds no %s", name)
 }
 
-// open reads the header of f, a member of an archive of size bytes.
-func open(f *zip.File, size int64) (member, error) {
+// Members returns a digest of what the .npz file r of size bytes lists at its end: the names,
+// lengths and checksums of its members. Files of the same digest hold the same, unless the one
+// was made to deceive. It reads the list alone.
+func Members(r io.ReaderAt, size int64) (string, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return "", err
+	}
+	list := sha256.New()
+	for _, f := range archive.File {
+		fmt.Fprintf(list, "%q %d %08x\n", f.Name, f.UncompressedSize64, f.CRC32)
+	}
+	return hex.EncodeToString(list.Sum(nil)), nil
+}
+
+// Stored returns the bytes of the values of array i as they lie in the file: 32-bit floats, the
+// least significant byte first. Nobody checks them against a checksum. It is nil where the values
+// are of another type, or compressed.
+func Stored(from array.File, i int) *io.SectionReader {
+	f, ok := from.(*file)
+	if !ok || f.members[i].dtype.code != "f4" || f.members[i].dtype.big {
+		return nil
+	}
+	return f.members[i].stored
+}
+
+// open reads the header of f, a member of the archive r of size bytes.
+func open(r io.ReaderAt, f *zip.File, size int64) (member, error) {
 	limit := min(f.CompressedSize64, uint64(size))
 	switch {
 	case f.Flags&1 != 0:
@@ -175,12 +205,23 @@ func open(f *zip.File, size int64) (member, error) {
 	if f.UncompressedSize64 > limit {
 		return member{}, array.Damaged("its stored size, %d, cannot hold its full size, %d", min(f.CompressedSize64, uint64(size)), f.UncompressedSize64)
 	}
-	r, err := f.Open()
+	content, err := f.Open()
 	if err != nil {
 		return member{}, array.Damaged("%w", err)
 	}
-	defer r.Close()
-	h, err := readHeader(r, int64(f.UncompressedSize64))
+	defer content.Close()
+	h, err := readHeader(content, int64(f.UncompressedSize64))
+	if err != nil {
+		return member{}, err
+	}
+	var stored *io.SectionReader
+	if f.Method == zip.Store {
+		at, err := f.DataOffset()
+		if err != nil {
+			return member{}, array.Damaged("%w", err)
+		}
+		stored = io.NewSectionReader(r, at+h.size, int64(f.UncompressedSize64)-h.size)
+	}
 	return member{h, func() (io.ReadCloser, error) {
 		r, err := f.Open()
 		if err != nil {
@@ -191,7 +232,7 @@ func open(f *zip.File, size int64) (member, error) {
 			return nil, err
 		}
 		return r, nil
-	}}, err
+	}, stored}, nil
 }
 
 // Arrays lists the arrays of the file.

@@ -798,6 +798,58 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// Blocks of rows are those that lie in the file, and the digest of the members is that of their list.
+func TestStored(t *testing.T) {
+	const count, dims = 70, 400
+	values := make([]float32, count*dims)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	write := func(values []float32, seen func([]byte)) []byte {
+		var b bytes.Buffer
+		w := NewWriter(&b)
+		rows := Rows{Count: count, Dims: dims, Row: func(i int) []float32 { return values[i*dims:][:dims] }, Block: seen}
+		if err := errors.Join(w.Add("rows", []int{count, dims}, rows), w.Add("whole", []int{2}, []int32{1, 2}), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	var blocks [][]byte
+	b := write(values, func(block []byte) { blocks = append(blocks, bytes.Clone(block)) })
+	f := mustParse(t, b)
+	stored := Stored(f, 0)
+	if stored == nil || Stored(f, 1) != nil {
+		t.Fatal("the values that lie in the file are others")
+	}
+	all := make([]byte, 4*count*dims)
+	if _, err := stored.ReadAt(all, 0); err != nil || int(stored.Size()) != len(all) {
+		t.Fatal(stored.Size(), err)
+	}
+	if !bytes.Equal(all, bytes.Join(blocks, nil)) || math.Float32frombits(binary.LittleEndian.Uint32(all[4*dims:])) != dims {
+		t.Error("the values in the file are others")
+	}
+	if each := BlockRows(dims); len(blocks) != (count+each-1)/each || len(blocks[0]) != 4*dims*each {
+		t.Errorf("%d blocks, the first of %d bytes", len(blocks), len(blocks[0]))
+	}
+	members := func(b []byte) string {
+		m, err := Members(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if members(b) != members(write(values, nil)) {
+		t.Error("files of the same members differ")
+	}
+	values[7]++
+	if members(b) == members(write(values, nil)) {
+		t.Error("files of other members are taken for the same")
+	}
+	if _, err := Members(bytes.NewReader(b), int64(len(b)-1)); err == nil {
+		t.Error("a file that is cut has members")
+	}
+}
+
 func TestWriter(t *testing.T) {
 	write := func() []byte {
 		var buf bytes.Buffer

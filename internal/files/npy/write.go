@@ -17,7 +17,13 @@ type Rows struct {
 	Count, Dims int
 	// Row returns row i, or nil for a row of NaN.
 	Row func(i int) []float32
+	// Block, if not nil, is called with the bytes of every BlockRows(Dims) rows, in their order;
+	// the last ones may be fewer.
+	Block func(values []byte)
 }
+
+// BlockRows returns how many rows of float32 are written at a time.
+func BlockRows(dims int) int { return (blockBytes + 4*dims - 1) / (4 * dims) }
 
 // Write writes data, a []float32, []int32, []int64 or Rows, as a .npy file of the given
 // shape, the values in the order of their indices with the last one running
@@ -54,6 +60,9 @@ func (r Rows) write(w io.Writer, shape []int) error {
 			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
 		}
 		if len(buf) >= blockBytes || i == r.Count-1 {
+			if r.Block != nil {
+				r.Block(buf)
+			}
 			if _, err := w.Write(buf); err != nil {
 				return err
 			}
