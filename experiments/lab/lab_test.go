@@ -499,6 +499,7 @@ func TestSVG(t *testing.T) {
 	f := Figure{Name: "f", Title: "A & B", Panels: []Panel{
 		{Title: "one <1>", X: "x", Y: "y", Series: []Series{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{1, math.NaN(), 3}, Error: []float64{0, 0, 1}}, {Name: "b", X: []float64{0}, Y: []float64{2}}}},
 		{Title: "two", LogX: true, LogY: true, Series: []Series{{Name: "b", X: []float64{10, 1000}, Y: []float64{0, 5}}}},
+		{Title: "a point", LogX: true, Series: []Series{{Name: "a", Names: []string{"one"}, X: []float64{0.5}, Y: []float64{2}}}},
 		{Title: "three", Top: 1, Series: []Series{{Name: "c", X: []float64{1, 2}, Y: []float64{0.1, 0.2}}}},
 	}}
 	for _, panels := range [][]Panel{f.Panels, f.Panels[:1]} {

@@ -210,7 +210,7 @@ func (p Panel) draw(names []string) (*plot.Plot, error) {
 func widen(a *plot.Axis, log bool) {
 	const room = 0.04
 	if log {
-		by := math.Pow(a.Max/a.Min, room)
+		by := max(1.01, math.Pow(a.Max/a.Min, room)) // a single point has some, too
 		a.Min, a.Max = a.Min/by, a.Max*by
 		return
 	}
