@@ -59,7 +59,8 @@ type Model struct {
 	// Settings holds the settings of the fit.
 	Settings ModelSettings
 
-	read *Model // what ReadModel returned, and found valid; nil for other models
+	nearest *storedNearest // where OpenModel has left the neighbours; nil elsewhere
+	read    *Model         // what ReadModel returned, and found valid; nil for other models
 }
 
 // ModelView is one view of a Model.
@@ -77,7 +78,7 @@ type ModelView struct {
 	// than noise would.
 	LeftOut bool
 
-	stored *storedRows // where OpenModel has left the rows; nil elsewhere
+	stored *blocks // where OpenModel has left the rows; nil elsewhere
 }
 
 // HasRows reports whether there are rows, in memory or, for OpenModel, in the file: Fit may have
@@ -347,7 +348,7 @@ func (m *Model) validateSettings() error {
 		return fmt.Errorf("the number of neighbours was chosen from %d samples of %d", s.Chosen, n)
 	case s.Anchored < 0 || s.Anchored > n:
 		return fmt.Errorf("the resolution was set for %d samples of %d", s.Anchored, n)
-	case m.Neighbourhoods == nil && !s.Refinement.WithoutCoNeighbours:
+	case !m.HasNearest() && !s.Refinement.WithoutCoNeighbours:
 		return errors.New("the neighbours for co-neighbour propagation are missing")
 	case m.Neighbourhoods != nil && m.Neighbourhoods.K() >= n:
 		return fmt.Errorf("%d neighbours are stored for each of %d samples", m.Neighbourhoods.K(), n)

@@ -52,6 +52,7 @@ type modelHeader struct {
 	BaseRate []float64                 `json:"base_rate,omitempty"`
 	Cross    [][]*probability.Function `json:"cross,omitempty"`
 	IDs      []string                  `json:"ids,omitempty"`
+	Block    int                       `json:"block,omitempty"` // samples whose neighbours have a checksum together
 }
 
 // modelSettings is ModelSettings as the file has it.
@@ -141,12 +142,12 @@ func (w *ModelWriter) Rows(v *View) error {
 		return fmt.Errorf("view %s has no rows any more; write them before the fit, or do not let it consume them", v.Name)
 	}
 	var sums []int64
-	rows := npy.Rows{Count: v.Samples, Dims: v.Dims, Row: func(i int) []float32 {
+	rows := npy.Rows[float32]{Count: v.Samples, Dims: v.Dims, Row: func(i int) []float32 {
 		if v.Has(i) {
 			return v.Row(i)
 		}
 		return nil
-	}, Block: func(values []byte) { sums = append(sums, blockSum(values)) }}
+	}, Absent: float32(math.NaN()), Block: func(values []byte) { sums = append(sums, blockSum(values)) }}
 	err := w.npz.Add(fmt.Sprintf("view%d/rows", len(w.sums)), []int{v.Samples, v.Dims}, rows)
 	w.sums = append(w.sums, sums)
 	return err
@@ -172,6 +173,9 @@ func (w *ModelWriter) finish(m *Model) error {
 	}
 	if len(m.Levels) > 0 {
 		h.Level = &m.Level
+	}
+	if m.Neighbourhoods != nil && m.Neighbourhoods.K() > 0 {
+		h.Block = npy.BlockRows(m.Neighbourhoods.K())
 	}
 	if m.Settings.Posterior.Completion {
 		h.Cross = m.Functions.Cross
@@ -234,21 +238,27 @@ func (w *ModelWriter) neighbours(near *refine.Neighbourhoods) error {
 	if near == nil {
 		return nil
 	}
-	n, k := near.Samples(), near.K()
-	index, probability := make([]int32, n*k), make([]float32, n*k)
-	for i := range n {
-		row, p := near.Of(i)
-		copy(index[i*k:], row)
-		copy(probability[i*k:], p)
-		for t := len(row); t < k; t++ {
-			index[i*k+t] = -1
-		}
-	}
-	if err := w.npz.Add("neighbors/index", []int{n, k}, index); err != nil {
-		return err
-	}
-	return w.npz.Add("neighbors/probability", []int{n, k}, probability)
+	shape := []int{near.Samples(), near.K()}
+	var sums [2][]int64
+	index := npy.Rows[int32]{Count: shape[0], Dims: shape[1], Row: func(i int) []int32 {
+		row, _ := near.Of(i)
+		return row
+	}, Absent: -1, Block: func(values []byte) { sums[0] = append(sums[0], blockSum(values)) }}
+	probability := npy.Rows[float32]{Count: shape[0], Dims: shape[1], Row: func(i int) []float32 {
+		_, p := near.Of(i)
+		return p
+	}, Block: func(values []byte) { sums[1] = append(sums[1], blockSum(values)) }}
+	return cmp.Or(
+		w.npz.Add("neighbors/index", shape, index), w.npz.Add("neighbors/probability", shape, probability),
+		w.npz.Add(indexSums, []int{len(sums[0])}, sums[0]), w.npz.Add(probabilitySums, []int{len(sums[1])}, sums[1]),
+	)
 }
+
+// The members with the checksums of the blocks of neighbours.
+const (
+	indexSums       = "neighbors/index_sums"
+	probabilitySums = "neighbors/probability_sums"
+)
 
 // levels writes the labels of the levels, if there are any.
 func (w *ModelWriter) levels(levels []Level, samples int) error {
@@ -357,10 +367,11 @@ func (m *Model) Write(w io.Writer) error {
 // from a later version. Files from anywhere are safe to read.
 func ReadModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, false) }
 
-// OpenModel is ReadModel for a model that is to be explained: it leaves the rows of the views, most of
-// the file, where they are. SpacesOf, and so package explain, reads those of the samples that it is
-// asked for, checks them, and fails where they are damaged. r must stay open until then. For all that
-// needs every row the model has none. Of a file that an older version has written, all rows are read.
+// OpenModel is ReadModel for a model that is to be explained: it leaves the rows of the views and the
+// Neighbourhoods, most of the file, where they are. SpacesOf and Nearest, and so package explain, read
+// those of the samples that they are asked for, check them, and fail where they are damaged. r must
+// stay open until then. For all that needs every row the model has none. Of a file that an older
+// version has written, all is read.
 func OpenModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, true) }
 
 // readModelFile is ReadModel, or with apart OpenModel.
@@ -504,8 +515,10 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader, apart bool) (*Model, e
 		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired, Examples: h.Examples,
 		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
 	}
+	type part = func(f *modelMembers, h *modelHeader) error
 	views := func(f *modelMembers, h *modelHeader) error { return m.readViews(f, h, apart) }
-	parts := []func(f *modelMembers, h *modelHeader) error{m.readGraph, views, m.readNeighbours, m.readLevels, m.readConstraints}
+	neighbours := func(f *modelMembers, h *modelHeader) error { return m.readNeighbours(f, h, apart) }
+	parts := []part{m.readGraph, views, neighbours, m.readLevels, m.readConstraints}
 	failed := make([]error, len(parts))
 	err = parallel.Blocks(context.Background(), 0, len(parts), 1, func(_, part, _ int) {
 		failed[part] = parts[part](openMembers(file), h)
@@ -568,14 +581,15 @@ func (m *Model) readViews(f *modelMembers, h *modelHeader, apart bool) error {
 }
 
 // rows reads the rows of view i, or with apart finds them where that is possible.
-func (f *modelMembers) rows(h *modelHeader, i int, apart bool) (*View, *storedRows, error) {
-	v := &h.Views[i]
+func (f *modelMembers) rows(h *modelHeader, i int, apart bool) (*View, *blocks, error) {
+	v, name := &h.Views[i], fmt.Sprintf("view%d/rows", i)
 	if apart {
-		if stored, err := openRows(f, h, i); err != nil || stored != nil {
-			return &View{Name: v.Name, Samples: h.Samples, Dims: v.Dims}, stored, err
+		stored := f.blocks(ofView(v.Name), name, "f4", h.Samples, v.Dims, v.Block, fmt.Sprintf("view%d/sums", i))
+		if f.err != nil || stored != nil {
+			return &View{Name: v.Name, Samples: h.Samples, Dims: v.Dims}, stored, f.err
 		}
 	}
-	values := f.floats(fmt.Sprintf("view%d/rows", i), h.Samples, v.Dims)
+	values := f.floats(name, h.Samples, v.Dims)
 	if f.err != nil {
 		return nil, nil, f.err
 	}
@@ -583,8 +597,8 @@ func (f *modelMembers) rows(h *modelHeader, i int, apart bool) (*View, *storedRo
 	return rows, nil, err
 }
 
-// readNeighbours reads what neighbours writes.
-func (m *Model) readNeighbours(f *modelMembers, h *modelHeader) error {
+// readNeighbours reads what neighbours writes. With apart, it stays in the file.
+func (m *Model) readNeighbours(f *modelMembers, h *modelHeader, apart bool) error {
 	if h.Settings.Refinement.WithoutCoNeighbours {
 		return nil
 	}
@@ -594,6 +608,22 @@ func (m *Model) readNeighbours(f *modelMembers, h *modelHeader) error {
 		return f.err
 	}
 	k := f.infos[i].Shape[1]
+	if apart && k > 0 {
+		const what = "the neighbours"
+		near := storedNearest{
+			f.blocks(what, "neighbors/index", "i4", n, k, h.Block, indexSums),
+			f.blocks(what, "neighbors/probability", "f4", n, k, h.Block, probabilitySums),
+		}
+		if f.err == nil && k >= n {
+			return fmt.Errorf("%d neighbours are stored for each of %d samples", k, n)
+		}
+		if near.index != nil && near.probability != nil {
+			m.nearest = &near
+		}
+		if f.err != nil || m.nearest != nil {
+			return f.err
+		}
+	}
 	index, probability := f.samples("neighbors/index", n, k), f.floats("neighbors/probability", n, k)
 	if f.err != nil {
 		return f.err

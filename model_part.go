@@ -61,7 +61,7 @@ func (v *ModelView) part(samples []int) (rows *View, scales []float32, err error
 		}
 	}
 	if v.stored != nil {
-		rows, err = v.stored.read(samples)
+		rows, err = v.rowsOf(samples)
 		return rows, scales, err
 	}
 	rows = &View{

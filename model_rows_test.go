@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,22 @@ func TestOpenModel(t *testing.T) {
 					}
 				}
 			}
+			for i := range m.Samples() {
+				index, probability, err := apart.Nearest(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantIndex, want, err := m.Nearest(i)
+				if err != nil || !slices.Equal(index, wantIndex) || !slices.Equal(probability, want) {
+					t.Fatalf("sample %d has the neighbours %v, not %v; %v", i, index, wantIndex, err)
+				}
+			}
+			if apart.HasNearest() != m.HasNearest() || apart.Neighbourhoods != nil {
+				t.Error("the neighbours are not left in the file")
+			}
+			if _, _, err := apart.Nearest(m.Samples()); err == nil {
+				t.Error("a sample that is not there has neighbours")
+			}
 			if _, err := apart.SpacesOf(t.Context(), []int{m.Samples()}, 1); err == nil {
 				t.Error("a sample that is not there has a space")
 			}
@@ -127,6 +145,49 @@ func TestOpenModelDamagedBlock(t *testing.T) {
 		}
 		reader.b = file[:100]
 		if _, err := m.SpacesOf(t.Context(), []int{victim}, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+// Neighbours that are damaged, or cannot be, are found where they are needed.
+func TestOpenModelDamagedNeighbours(t *testing.T) {
+	_, _, m := modelOf(t, mvclust.Options{}, false)
+	file, k := modelFile(t, m), m.Neighbourhoods.K()
+	near, _ := m.Neighbourhoods.Of(5)
+	for want, change := range map[string]struct {
+		member string
+		at     int
+		value  uint32
+		sum    bool // whether the checksum is made to fit
+	}{
+		"rows 0 to 149 of the neighbours do not have their checksum": {"index", 0, 0, false},
+		"has neighbour 150 ":                      {"index", 0, 150, true},
+		"has neighbour -2 ":                       {"index", 0, math.MaxUint32 - 1, true},
+		"has neighbour 5 ":                        {"index", 0, 5, true},
+		fmt.Sprintf("has neighbour %d ", near[0]): {"index", 1, uint32(near[0]), true},
+		"with probability NaN":                    {"probability", 0, math.Float32bits(float32(math.NaN())), true},
+		"with probability 1.5":                    {"probability", 0, math.Float32bits(1.5), true},
+		"with probability 0,":                     {"probability", 0, 0, true},
+		"with probability 0.999,":                 {"probability", 1, math.Float32bits(0.999), true},
+	} {
+		var sum uint32
+		bad := rewritten(t, file, func(name string, content []byte) []byte {
+			content = bytes.Clone(content)
+			switch name {
+			case "neighbors/" + change.member + ".npy":
+				values := content[len(content)-4*k*m.Samples():]
+				at := values[4*(5*k+change.at):]
+				binary.LittleEndian.PutUint32(at, change.value)
+				sum = crc32.Checksum(values, crc32.MakeTable(crc32.Castagnoli))
+			case "neighbors/" + change.member + "_sums.npy":
+				if change.sum {
+					binary.LittleEndian.PutUint64(content[len(content)-8:], uint64(sum))
+				}
+			}
+			return content
+		})
+		if _, _, err := opened(t, bad).Nearest(5); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}

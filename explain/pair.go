@@ -113,7 +113,11 @@ func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 	if a == b {
 		return nil, fmt.Errorf("sample %s cannot be compared with itself; name two samples, or one alone to see why it is in its cluster", x.m.ID(a))
 	}
-	vias := x.vias(a, b)
+	near, err := x.nearest(a, b)
+	if err != nil {
+		return nil, err
+	}
+	vias := x.vias(a, b, near)
 	pairs := [][2]int{{a, b}}
 	for _, h := range vias {
 		pairs = append(pairs, [2]int{a, h}, [2]int{h, b})
@@ -141,10 +145,10 @@ func (x *Explainer) Pair(ctx context.Context, a, b int) (*Pair, error) {
 		out.Deciding = x.m.Views[d].Rows.Name
 	}
 	if !x.m.Settings.Refinement.WithoutPaths {
-		out.Path = x.path(a, b, said, vias)
+		out.Path = x.path(a, b, near, said, vias)
 	}
-	if x.m.Neighbourhoods != nil {
-		out.CoNeighbours = x.coNeighbours(a, b)
+	if near != nil {
+		out.CoNeighbours = x.coNeighbours(a, b, near)
 	}
 	if p, ok := x.m.Graph.Between(a, b); ok {
 		link := float64(p)
@@ -193,10 +197,32 @@ func number(x float64) *float64 {
 	return &x
 }
 
+// nearest are the most probable neighbours of a sample.
+type nearest struct {
+	index       []int32
+	probability []float32
+}
+
+// nearest returns the most probable neighbours of some samples; nil where the model has none.
+func (x *Explainer) nearest(samples ...int) (map[int]nearest, error) {
+	if !x.m.HasNearest() {
+		return nil, nil
+	}
+	near := map[int]nearest{}
+	for _, i := range samples {
+		index, probability, err := x.m.Nearest(i)
+		if err != nil {
+			return nil, err
+		}
+		near[i] = nearest{index, probability}
+	}
+	return near, nil
+}
+
 // vias returns the samples over which the best path from a to b may lead: neighbours of
 // either, for a path that makes one a most probable neighbour of the other leads over
 // such a one.
-func (x *Explainer) vias(a, b int) []int {
+func (x *Explainer) vias(a, b int, near map[int]nearest) []int {
 	if x.m.Settings.Refinement.WithoutPaths {
 		return nil
 	}
@@ -204,7 +230,7 @@ func (x *Explainer) vias(a, b int) []int {
 	for _, i := range []int{a, b} {
 		var index []int32
 		if x.firstRound() {
-			index, _ = x.m.Neighbourhoods.Of(i)
+			index = near[i].index
 		} else {
 			index, _ = x.m.Graph.Of(i)
 		}
@@ -221,14 +247,14 @@ func (x *Explainer) vias(a, b int) []int {
 // firstRound reports whether the neighbourhoods have the probabilities before the first
 // round of co-neighbour propagation.
 func (x *Explainer) firstRound() bool {
-	return x.m.Neighbourhoods != nil && x.m.Settings.Refinement.Rounds <= 1
+	return x.m.HasNearest() && x.m.Settings.Refinement.Rounds <= 1
 }
 
 // path returns the result of path propagation for a and b. said holds what the views say of
 // the two, and then of the two steps over each of vias.
-func (x *Explainer) path(a, b int, said []comparison, vias []int) *Path {
+func (x *Explainer) path(a, b int, near map[int]nearest, said []comparison, vias []int) *Path {
 	direct := float32(said[0].fused)
-	kept, ok := x.propagated(a, b)
+	kept, ok := x.propagated(a, b, near)
 	out := &Path{Kept: ok, Probability: float64(kept)}
 	if !ok {
 		kept = 1 // no path is more probable
@@ -251,36 +277,36 @@ func (x *Explainer) path(a, b int, said []comparison, vias []int) *Path {
 }
 
 // propagated returns a pair's probability after path propagation, if the model has it.
-func (x *Explainer) propagated(a, b int) (float32, bool) {
-	if x.m.Neighbourhoods == nil {
+func (x *Explainer) propagated(a, b int, near map[int]nearest) (float32, bool) {
+	if near == nil {
 		return x.m.Graph.Between(a, b)
 	}
 	if !x.firstRound() {
 		return 0, false
 	}
 	for _, p := range [][2]int{{a, b}, {b, a}} {
-		index, probability := x.m.Neighbourhoods.Of(p[0])
-		if at := slices.Index(index, int32(p[1])); at >= 0 {
-			return probability[at], true
+		list := near[p[0]]
+		if at := slices.Index(list.index, int32(p[1])); at >= 0 {
+			return list.probability[at], true
 		}
 	}
 	return 0, false
 }
 
 // coNeighbours finds the shares that make up the refined probability of a and b.
-func (x *Explainer) coNeighbours(a, b int) *CoNeighbours {
+func (x *Explainer) coNeighbours(a, b int, near map[int]nearest) *CoNeighbours {
 	out := &CoNeighbours{Common: []CommonNeighbour{}}
 	gives := [2]map[int]float64{{a: 1}, {b: 1}}
 	all := 2.0
 	for side, i := range []int{a, b} {
-		index, probability := x.m.Neighbourhoods.Of(i)
-		out.Lists[side] = len(index)
-		for k, h := range index {
+		list := near[i]
+		out.Lists[side] = len(list.index)
+		for k, h := range list.index {
 			if int(h) == a+b-i {
 				out.Ranks[side] = k + 1
 			}
-			gives[side][int(h)] = float64(probability[k])
-			all += float64(probability[k])
+			gives[side][int(h)] = float64(list.probability[k])
+			all += float64(list.probability[k])
 		}
 	}
 	for h, p := range gives[0] {

@@ -119,6 +119,8 @@ var table = map[string]any{
 	"mvclust.Model.Validate":             (*mvclust.Model).Validate,
 	"mvclust.Model.Write":                (*mvclust.Model).Write,
 	"mvclust.ModelView.HasRows":          (*mvclust.ModelView).HasRows,
+	"mvclust.Model.HasNearest":           (*mvclust.Model).HasNearest,
+	"mvclust.Model.Nearest":              (*mvclust.Model).Nearest,
 	"mvclust.OpenModel":                  mvclust.OpenModel,
 	"mvclust.ModelWriter.Finish":         (*mvclust.ModelWriter).Finish,
 	"mvclust.ModelWriter.Rows":           (*mvclust.ModelWriter).Rows,

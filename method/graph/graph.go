@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -351,20 +352,48 @@ func (g *Graph) Validate() error {
 		return err
 	}
 	back := slices.Clone(g.Offsets)
-	for i := range n {
-		index, weight := g.Of(i)
-		for e, j := range index {
-			// Going through i in order, row j meets its lower neighbours i in order.
-			switch r := back[j]; {
-			case int(j) < i && e >= back[i]-g.Offsets[i],
-				int(j) > i && (r == g.Offsets[j+1] || g.Index[r] != int32(i) || g.Weight[r] != weight[e]):
-				return fmt.Errorf("the edge between %d and %d is not the same from both ends", i, j)
-			case int(j) > i:
-				back[j]++
+	var mu sync.Mutex
+	wrong := [2]int{n, n}
+	// Every thread goes through all rows, for ends of its own.
+	err := parallel.Ranges(context.Background(), 0, n, func(lo, hi int) {
+		if i, j := g.oneSided(back, lo, hi); j >= 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			if slices.Compare([]int{i, j}, wrong[:]) < 0 {
+				wrong = [2]int{i, j}
 			}
 		}
+	})
+	if wrong[0] < n {
+		err = fmt.Errorf("the edge between %d and %d is not the same from both ends", wrong[0], wrong[1])
 	}
-	return nil
+	return err
+}
+
+// oneSided returns the first edge that is not the same from both ends, of those with the higher end
+// from lo to hi-1; j is -1 where there is none. back holds, by sample, where its row begins.
+func (g *Graph) oneSided(back []int, lo, hi int) (i, j int) {
+	for i := range hi {
+		index, weight := g.Of(i)
+		for e, j := range index {
+			higher := max(i, int(j))
+			if higher < lo || higher >= hi {
+				continue
+			}
+			if int(j) < i {
+				if e >= back[i]-g.Offsets[i] {
+					return i, int(j)
+				}
+				continue
+			}
+			// Going through i in order, row j meets its lower neighbours i in order.
+			if r := back[j]; r == g.Offsets[j+1] || g.Index[r] != int32(i) || g.Weight[r] != weight[e] {
+				return i, int(j)
+			}
+			back[j]++
+		}
+	}
+	return 0, -1
 }
 
 // validateRows reports the first edge that cannot be, whatever its other end says of it.

@@ -1,6 +1,7 @@
 package refine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,25 +52,45 @@ func NewNeighbourhoods(k int, index []int32, probability []float32) (*Neighbourh
 	}
 	samples := len(index) / k
 	n := withRoom(samples, 1+k)
-	seen := make([]int32, samples)
-	for i := range samples {
-		last := float32(1)
-		at := i * n.room
-		n.index[at], n.weight[at], n.length[i] = int32(i), 1, 1
-		seen[i] = int32(i) + 1
-		for t := i * k; t < (i+1)*k && index[t] != -1; t++ {
-			j, p := index[t], probability[t]
-			if j < 0 || int(j) >= samples || seen[j] == int32(i)+1 || !(p > 0 && p <= last) {
-				return nil, fmt.Errorf("sample %d has neighbour %d with probability %v, which cannot be", i, j, p)
-			}
-			seen[j], last = int32(i)+1, p
-			at++
-			n.index[at], n.weight[at] = j, p
-			n.length[i]++
+	const rows = 1024
+	failed := make([]error, (samples+rows-1)/rows)
+	threads := min(8, parallel.Threads(0)) // each takes memory for all samples
+	seen := make([][]int32, threads)       // by sample: whose neighbour it was last, from 1
+	err := parallel.Blocks(context.Background(), threads, samples, rows, func(worker, lo, hi int) {
+		if seen[worker] == nil {
+			seen[worker] = make([]int32, samples)
 		}
-		n.addUp(i)
+		for i := lo; i < hi && failed[lo/rows] == nil; i++ {
+			failed[lo/rows] = n.take(i, index[i*k:(i+1)*k], probability[i*k:(i+1)*k], seen[worker])
+		}
+	})
+	if err := cmp.Or(append(failed, err)...); err != nil {
+		return nil, err
 	}
 	return n, nil
+}
+
+// take makes the neighbours of sample i those that are listed, up to -1.
+func (n *Neighbourhoods) take(i int, index []int32, probability []float32, seen []int32) error {
+	last := float32(1)
+	at := i * n.room
+	n.index[at], n.weight[at], n.length[i] = int32(i), 1, 1
+	seen[i] = int32(i) + 1
+	for t, j := range index {
+		if j == -1 {
+			break
+		}
+		p := probability[t]
+		if j < 0 || int(j) >= n.Samples() || seen[j] == int32(i)+1 || !(p > 0 && p <= last) {
+			return fmt.Errorf("sample %d has neighbour %d with probability %v, which cannot be", i, j, p)
+		}
+		seen[j], last = int32(i)+1, p
+		at++
+		n.index[at], n.weight[at] = j, p
+		n.length[i]++
+	}
+	n.addUp(i)
+	return nil
 }
 
 // Nearest finds every sample's k nearest neighbours in g, among equally probable ones
@@ -147,11 +168,13 @@ func (n *Neighbourhoods) First(k int) *Neighbourhoods {
 	}
 	from, out := n.first(k), withRoom(n.Samples(), 1+max(0, k))
 	out.length, out.sum = from.length, from.sum
-	for i := range n.Samples() {
-		index, weight := from.of(i)
-		copy(out.index[i*out.room:], index)
-		copy(out.weight[i*out.room:], weight)
-	}
+	_ = parallel.Blocks(context.Background(), 0, n.Samples(), 1024, func(_, lo, hi int) { // which does not fail
+		for i := lo; i < hi; i++ {
+			index, weight := from.of(i)
+			copy(out.index[i*out.room:], index)
+			copy(out.weight[i*out.room:], weight)
+		}
+	})
 	return out
 }
 
@@ -164,10 +187,12 @@ func (n *Neighbourhoods) first(k int) *Neighbourhoods {
 		room: n.room, length: make([]int32, n.Samples()), sum: make([]float32, n.Samples()),
 		index: n.index, weight: n.weight,
 	}
-	for i, length := range n.length {
-		out.length[i] = min(length, 1+int32(max(0, k)))
-		out.addUp(i)
-	}
+	_ = parallel.Blocks(context.Background(), 0, n.Samples(), 1024, func(_, lo, hi int) { // which does not fail
+		for i := lo; i < hi; i++ {
+			out.length[i] = min(n.length[i], 1+int32(max(0, k)))
+			out.addUp(i)
+		}
+	})
 	return out
 }
 

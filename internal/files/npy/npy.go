@@ -180,12 +180,12 @@ func Members(r io.ReaderAt, size int64) (string, error) {
 	return hex.EncodeToString(list.Sum(nil)), nil
 }
 
-// Stored returns the bytes of the values of array i as they lie in the file: 32-bit floats, the
-// least significant byte first. Nobody checks them against a checksum. It is nil where the values
-// are of another type, or compressed.
-func Stored(from array.File, i int) *io.SectionReader {
+// Stored returns the bytes of the values of array i as they lie in the file: of the type f4 or i4,
+// whichever is asked for, the least significant byte first. Nobody checks them against a checksum. It
+// is nil where the values are of another type, or compressed.
+func Stored(from array.File, i int, code string) *io.SectionReader {
 	f, ok := from.(*file)
-	if !ok || f.members[i].dtype.code != "f4" || f.members[i].dtype.big {
+	if !ok || f.members[i].dtype.code != code || f.members[i].dtype.big {
 		return nil
 	}
 	return f.members[i].stored

@@ -808,7 +808,7 @@ func TestStored(t *testing.T) {
 	write := func(values []float32, seen func([]byte)) []byte {
 		var b bytes.Buffer
 		w := NewWriter(&b)
-		rows := Rows{Count: count, Dims: dims, Row: func(i int) []float32 { return values[i*dims:][:dims] }, Block: seen}
+		rows := Rows[float32]{Count: count, Dims: dims, Row: func(i int) []float32 { return values[i*dims:][:dims] }, Block: seen}
 		if err := errors.Join(w.Add("rows", []int{count, dims}, rows), w.Add("whole", []int{2}, []int32{1, 2}), w.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -817,8 +817,8 @@ func TestStored(t *testing.T) {
 	var blocks [][]byte
 	b := write(values, func(block []byte) { blocks = append(blocks, bytes.Clone(block)) })
 	f := mustParse(t, b)
-	stored := Stored(f, 0)
-	if stored == nil || Stored(f, 1) != nil {
+	stored := Stored(f, 0, "f4")
+	if stored == nil || Stored(f, 1, "f4") != nil || Stored(f, 1, "i4") == nil {
 		t.Fatal("the values that lie in the file are others")
 	}
 	all := make([]byte, 4*count*dims)

@@ -13,19 +13,21 @@ import (
 )
 
 // Rows is a matrix that is written row by row.
-type Rows struct {
+type Rows[T float32 | int32] struct {
 	Count, Dims int
-	// Row returns row i, or nil for a row of NaN.
-	Row func(i int) []float32
+	// Row returns row i, which may be shorter than Dims.
+	Row func(i int) []T
+	// Absent stands for the values that a row lacks.
+	Absent T
 	// Block, if not nil, is called with the bytes of every BlockRows(Dims) rows, in their order;
 	// the last ones may be fewer.
 	Block func(values []byte)
 }
 
-// BlockRows returns how many rows of float32 are written at a time.
+// BlockRows returns how many rows are written at a time.
 func BlockRows(dims int) int { return (blockBytes + 4*dims - 1) / (4 * dims) }
 
-// Write writes data, a []float32, []int32, []int64 or Rows, as a .npy file of the given
+// Write writes data, a []float32, []int32, []int64, Rows[float32] or Rows[int32], as a .npy file of the given
 // shape, the values in the order of their indices with the last one running
 // fastest. An empty shape is that of a single number.
 func Write(w io.Writer, shape []int, data any) error {
@@ -36,28 +38,26 @@ func Write(w io.Writer, shape []int, data any) error {
 		return write(w, "<i4", shape, data)
 	case []int64:
 		return write(w, "<i8", shape, data)
-	case Rows:
-		return data.write(w, shape)
+	case Rows[float32]:
+		return data.write(w, "<f4", shape, math.Float32bits)
+	case Rows[int32]:
+		return data.write(w, "<i4", shape, func(x int32) uint32 { return uint32(x) })
 	}
 	return fmt.Errorf("values of type %T cannot be written; pass a []float32, []int32, []int64 or Rows", data)
 }
 
-func (r Rows) write(w io.Writer, shape []int) error {
-	if err := begin(w, "<f4", shape, r.Count*r.Dims); err != nil {
+func (r Rows[T]) write(w io.Writer, descr string, shape []int, bits func(T) uint32) error {
+	if err := begin(w, descr, shape, r.Count*r.Dims); err != nil {
 		return err
-	}
-	absent := make([]float32, r.Dims)
-	for k := range absent {
-		absent[k] = float32(math.NaN())
 	}
 	var buf []byte
 	for i := range r.Count {
 		row := r.Row(i)
-		if row == nil {
-			row = absent
-		}
 		for _, x := range row {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+			buf = binary.LittleEndian.AppendUint32(buf, bits(x))
+		}
+		for range r.Dims - len(row) {
+			buf = binary.LittleEndian.AppendUint32(buf, bits(r.Absent))
 		}
 		if len(buf) >= blockBytes || i == r.Count-1 {
 			if r.Block != nil {
