@@ -27,9 +27,13 @@ type variant struct {
 
 // variants are the default mode itself, and then all others.
 func variants() []variant {
-	power := func(exponent float64) func(selection.Candidate) float64 {
+	scored := func(row int) func(selection.Candidate) float64 {
 		return func(c selection.Candidate) float64 {
-			return math.Pow(max(0, c.Plateau)*max(0, c.Agreement), exponent) * max(0, c.Compression)
+			score := 1.0
+			for _, x := range selection.Criteria() {
+				score *= math.Pow(x.Factor(&c), x.Exponents[row])
+			}
+			return score
 		}
 	}
 	return []variant{
@@ -43,8 +47,8 @@ func variants() []variant {
 		{name: "choice: plateau alone", score: func(c selection.Candidate) float64 { return c.Plateau }},
 		{name: "choice: agreement alone", score: func(c selection.Candidate) float64 { return c.Agreement }},
 		{name: "choice: compression alone", score: func(c selection.Candidate) float64 { return c.Compression }},
-		{name: "choice: exponent 1 in place of 2.5", score: power(1)},
-		{name: "choice: exponent 4 in place of 2.5", score: power(4)},
+		{name: "choice: the first score alone", score: scored(0)},
+		{name: "choice: the second score alone", score: scored(1)},
 	}
 }
 
