@@ -57,19 +57,22 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	} else if level < 0 || level >= len(m.Levels) {
 		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", level, words.Count(len(m.Levels), "level"))
 	}
+	alike, err := m.alike(ctx, opt.Threads)
+	if err != nil {
+		return nil, err
+	}
 	next := *m
 	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level = 0, 0, 0, level
 	start := m.Labels // without levels
 	if level >= 0 {
 		l := &m.Levels[level]
 		next.Settings.Neighbours, next.Settings.Resolution, start = l.Neighbours, l.Resolution, l.Labels
-		if next.Graph, err = m.refined(ctx, l.Neighbours, c.given, opt.Threads); err != nil {
-			return nil, err
+		// Of as many neighbours, the graph is that of m, unless something was known of pairs.
+		if plain := alike == nil && m.Constraints.Empty(); !plain || l.Neighbours != m.Settings.Neighbours {
+			if next.Graph, err = m.refined(ctx, l.Neighbours, c.given, opt.Threads); err != nil {
+				return nil, err
+			}
 		}
-	}
-	alike, err := m.alike(ctx, opt.Threads)
-	if err != nil {
-		return nil, err
 	}
 	c.keep(alike, start)
 	p := &granular{next.Graph, start, next.Settings.Resolution, next.Settings.Partition, next.Settings.Seed}
@@ -93,6 +96,8 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 		return nil, err
 	}
+	made := next // as it is now, it is valid, as m is
+	next.read = &made
 	return &next, ctx.Err()
 }
 

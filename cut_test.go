@@ -3,6 +3,7 @@ package mvclust_test
 import (
 	"bytes"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,20 @@ func TestFitClusters(t *testing.T) {
 		m, _ := cutModel(t, mvclust.Options{Preset: preset, Clusters: 5})
 		if m.Clusters() != 5 {
 			t.Errorf("%v: %d clusters", preset, m.Clusters())
+		}
+	}
+}
+
+// A level has the graph of its number of neighbours, whether or not the model has it already.
+func TestCutGraph(t *testing.T) {
+	m, _ := cutModel(t, mvclust.Options{})
+	for at, l := range m.Levels {
+		want, err := m.Neighbourhoods.CoNeighbours(t.Context(), l.Neighbours, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next := cut(t, m, mvclust.CutOptions{Level: at}); !reflect.DeepEqual(next.Graph, want) || next.Usable() != nil {
+			t.Errorf("level %d has another graph, or is no model: %v", at, next.Usable())
 		}
 	}
 }

@@ -60,7 +60,7 @@ type Model struct {
 	Settings ModelSettings
 
 	nearest *storedNearest // where OpenModel has left the neighbours; nil elsewhere
-	read    *Model         // what ReadModel returned, and found valid; nil for other models
+	read    *Model         // what ReadModel or Cut returned, and found valid; nil for other models
 }
 
 // ModelView is one view of a Model.

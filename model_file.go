@@ -350,8 +350,10 @@ func (m *Model) Write(w io.Writer) error {
 	if w == nil {
 		return errors.New("there is nothing to write the model to; pass a writer")
 	}
-	if err := m.validate(); err != nil {
-		return fmt.Errorf("the model cannot be written: %w", err)
+	if m == nil || m.read == nil || !m.isRead() {
+		if err := m.validate(); err != nil {
+			return fmt.Errorf("the model cannot be written: %w", err)
+		}
 	}
 	file := NewModelWriter(w)
 	for _, v := range m.Views {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -119,18 +120,19 @@ func cutFunc(ctx context.Context, out, stderr io.Writer, o cutOptions) error {
 		return translate(err, nil, &dataset.Set{IDs: c.model.IDs})
 	}
 	j.lap("cut")
-	if err := j.stageModel(c.format, next); err != nil {
-		return err
-	}
+	staged := j.beside(func() error { return j.stageModel(c.format, next) })
 	if c.updated != nil {
+		if err := <-staged; err != nil {
+			return err
+		}
 		r := c.updatedReport(j, next)
 		return j.finish(updateFile, r, r.cutSummary(c.model, filepath.Clean(o.output)))
 	}
 	r, page, err := c.report(j, next)
-	if err != nil {
-		return err
+	if err == nil {
+		err = j.stage(pageName, page.WriteHTML)
 	}
-	if err := j.stage(pageName, page.WriteHTML); err != nil {
+	if err := cmp.Or(<-staged, err); err != nil {
 		return err
 	}
 	r.Files, r.Members = j.dir.digests()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -55,8 +56,9 @@ type job struct {
 	out      io.Writer
 	progress *progress // nil under --quiet
 	dir      *folder   // nil where no file is written
-	inputs   []string  // the files that were opened, which no output may replace
-	model    string    // the model that was opened, which only a model may replace
+	opening  sync.Mutex
+	inputs   []string // the files that were opened, which no output may replace
+	model    string   // the model that was opened, which only a model may replace
 	started  time.Time
 	lapped   time.Time
 	stages   []stageReport
@@ -118,11 +120,17 @@ func (j *job) during(doing, unit string, do func() error) error {
 func (j *job) path(name string) string { return filepath.Join(j.output, name) }
 
 // opened adds files to the inputs.
-func (j *job) opened(paths ...string) { j.inputs = append(j.inputs, paths...) }
+func (j *job) opened(paths ...string) {
+	j.opening.Lock()
+	defer j.opening.Unlock()
+	j.inputs = append(j.inputs, paths...)
+}
 
 // reserve reports an error where an output file would replace an input, or something that is
 // no file.
 func (j *job) reserve(names ...string) error {
+	j.opening.Lock()
+	defer j.opening.Unlock()
 	for _, name := range names {
 		inputs := j.inputs
 		if j.model != "" && name != modelFile {
@@ -150,6 +158,14 @@ func (j *job) stage(name string, content func(io.Writer) error) error {
 		return err
 	}
 	return j.dir.stage(j.ctx, name, content)
+}
+
+// beside does something while the job goes on to other things. The job must receive the error before it
+// ends.
+func (j *job) beside(do func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	return done
 }
 
 // stageCSV writes a file of comma-separated rows, the first of which is the header, if any; ids come first.

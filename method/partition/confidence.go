@@ -32,14 +32,25 @@ func Confidence(g *graph.Graph, labels []int) ([]float64, error) {
 	for _, l := range labels {
 		clusters = max(clusters, l+1)
 	}
+	near := make([]int32, len(labels)) // in half of the memory
+	for i, l := range labels {
+		near[i] = int32(l)
+	}
 	out, workers := make([]float64, len(labels)), make([]*Links, parallel.Threads(0))
 	err := parallel.Blocks(context.Background(), len(workers), len(labels), 4096, func(worker, lo, hi int) {
-		if workers[worker] == nil {
-			workers[worker] = &Links{to: make([]linkSums, clusters)}
-		}
-		links := workers[worker]
+		var list []fewLinks
 		for i := lo; i < hi; i++ {
 			index, weight := g.Of(i)
+			if len(index) <= few {
+				var s Standing
+				s, list = standing(near, near[i], index, weight, list[:0])
+				out[i] = s.Confidence()
+				continue
+			}
+			if workers[worker] == nil {
+				workers[worker] = &Links{to: make([]linkSums, clusters)}
+			}
+			links := workers[worker]
 			for e, j := range index {
 				links.Add(labels[j], float64(weight[e]))
 			}
@@ -48,6 +59,39 @@ func Confidence(g *graph.Graph, labels []int) ([]float64, error) {
 		}
 	})
 	return out, err
+}
+
+// few is the number of links up to which to search the clusters that they lead to takes less time than
+// to keep a place for every cluster, which no cache holds.
+const few = 100
+
+// fewLinks are the links into one cluster.
+type fewLinks struct {
+	cluster       int32
+	weight, wrong float64 // as in linkSums
+}
+
+// standing is Links.Standing, without Runner, of a sample in the cluster own. list is room for the
+// clusters that its links lead to, and is returned.
+func standing(labels []int32, own int32, index []int32, weight []float32, list []fewLinks) (Standing, []fewLinks) {
+	list = append(list, fewLinks{own, 0, 1})
+	for e, j := range index {
+		c, p := labels[j], float64(weight[e])
+		at := 0
+		for at < len(list) && list[at].cluster != c {
+			at++
+		}
+		if at == len(list) {
+			list = append(list, fewLinks{c, 0, 1})
+		}
+		list[at].weight += p
+		list[at].wrong *= 1 - p
+	}
+	s := Standing{Linked: 1 - list[0].wrong, Own: list[0].weight, Runner: -1}
+	for _, other := range list[1:] {
+		s.Next = max(s.Next, other.weight)
+	}
+	return s, list
 }
 
 // Standing is what the confidence of a sample is made of.

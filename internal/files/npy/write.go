@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // Rows is a matrix that is written row by row.
@@ -39,26 +40,22 @@ func Write(w io.Writer, shape []int, data any) error {
 	case []int64:
 		return write(w, "<i8", shape, data)
 	case Rows[float32]:
-		return data.write(w, "<f4", shape, math.Float32bits)
+		return data.write(w, "<f4", shape)
 	case Rows[int32]:
-		return data.write(w, "<i4", shape, func(x int32) uint32 { return uint32(x) })
+		return data.write(w, "<i4", shape)
 	}
 	return fmt.Errorf("values of type %T cannot be written; pass a []float32, []int32, []int64 or Rows", data)
 }
 
-func (r Rows[T]) write(w io.Writer, descr string, shape []int, bits func(T) uint32) error {
+func (r Rows[T]) write(w io.Writer, descr string, shape []int) error {
 	if err := begin(w, descr, shape, r.Count*r.Dims); err != nil {
 		return err
 	}
 	var buf []byte
+	absent := slices.Repeat([]T{r.Absent}, r.Dims)
 	for i := range r.Count {
 		row := r.Row(i)
-		for _, x := range row {
-			buf = binary.LittleEndian.AppendUint32(buf, bits(x))
-		}
-		for range r.Dims - len(row) {
-			buf = binary.LittleEndian.AppendUint32(buf, bits(r.Absent))
-		}
+		buf = appendValues(appendValues(buf, row), absent[len(row):])
 		if len(buf) >= blockBytes || i == r.Count-1 {
 			if r.Block != nil {
 				r.Block(buf)
@@ -78,15 +75,28 @@ func write[T float32 | int32 | int64](w io.Writer, descr string, shape []int, da
 	}
 	var buf []byte
 	for block := range slices.Chunk(data, blockBytes/8) {
-		var err error
-		if buf, err = binary.Append(buf[:0], binary.LittleEndian, block); err != nil {
-			return err
-		}
+		buf = appendValues(buf[:0], block)
 		if _, err := w.Write(buf); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// appendValues adds the bytes of values to b, the least significant byte of each first.
+func appendValues[T float32 | int32 | int64](b []byte, values []T) []byte {
+	if len(values) == 0 {
+		return b
+	}
+	size := int(unsafe.Sizeof(values[0]))
+	from := len(b)
+	b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*size)...)
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 { // this processor has the most significant first
+		for at := from; at < len(b); at += size {
+			slices.Reverse(b[at : at+size])
+		}
+	}
+	return b
 }
 
 // begin writes what stands before count values.
