@@ -100,8 +100,10 @@ func evennessWeight(samples int) float64 {
 const leastWeight = 0.25
 
 const (
-	// stable is the product of plateau and agreement from which on a plateau is clear.
+	// stable is the stability from which on a plateau is clear.
 	stable = 0.85
+	// near is the share of the stability of the clearest that others must have to be preferred.
+	near = 0.9
 	// even is the evenness that its partition must have: one cluster and crumbs are stable
 	// anywhere.
 	even = 0.5
@@ -109,8 +111,8 @@ const (
 
 // choose sets the scores, and returns the place of the best candidate and whether its plateau
 // is clear. If it is not, the scores are those for this case. If it is, they are those by which it
-// is; but of all that are as clear, the best is the one that the other score prefers, which looks
-// less at the plateau and more at what the clusters say of the walk.
+// is; but of all that are about as clear, the best is the one that the other score prefers, which
+// looks less at the plateau and more at what the clusters say of the walk.
 func choose(candidates []Candidate, samples, most int) (best int, isClear bool) {
 	criteria, weight := Criteria(), evennessWeight(samples)
 	var scores [2][]float64
@@ -120,13 +122,13 @@ func choose(candidates []Candidate, samples, most int) (best int, isClear bool) 
 			scores[row][c] = candidates[c].score(criteria, row, weight, most)
 		}
 	}
-	row := whereUnclear
-	if isClear = candidates[top(candidates, scores[whereClear])].clear(weight); isClear {
+	first, row := &candidates[top(candidates, scores[whereClear])], whereUnclear
+	if isClear = first.clear(stable, weight); isClear {
 		row = whereClear
 	}
 	for c := range candidates {
 		candidates[c].Score = scores[row][c]
-		if isClear && !candidates[c].clear(weight) {
+		if isClear && !candidates[c].clear(near*first.stability(), weight) {
 			scores[whereUnclear][c] = 0
 		}
 	}
@@ -137,10 +139,13 @@ func choose(candidates []Candidate, samples, most int) (best int, isClear bool) 
 	return best, isClear
 }
 
-// clear reports whether the plateau of c is clear, and c is even enough.
-func (c *Candidate) clear(weight float64) bool {
-	return c.Plateau*c.Agreement >= stable && math.Pow(c.Evenness, weight) >= even
+// clear reports whether the plateau of c is as stable as that, and c even enough.
+func (c *Candidate) clear(stability, weight float64) bool {
+	return c.stability() >= stability && math.Pow(c.Evenness, weight) >= even
 }
+
+// stability returns the product of Plateau and Agreement, at least 0.
+func (c *Candidate) stability() float64 { return max(0, c.Plateau) * max(0, c.Agreement) }
 
 // top returns the place of the best candidate by the scores. Of several numbers of neighbours that
 // are best, it is the smallest, and of a run of resolutions that are as good, the middle: samples

@@ -194,7 +194,7 @@ func newLevel(c *Candidate, found *partition.Result) Level {
 	}
 	return Level{
 		Neighbours: c.Neighbours, Resolution: c.Resolution, Labels: found.Labels, Clusters: clusters,
-		Stability: max(0, c.Plateau) * max(0, c.Agreement), Compression: c.Compression, Score: c.Score,
+		Stability: c.stability(), Compression: c.Compression, Score: c.Score,
 	}
 }
 

@@ -118,8 +118,8 @@ type Candidate struct {
 	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. Of N samples,
 	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
 	// single cluster, and for more than half as many as samples unless classes are tiny. The best
-	// is the candidate of the largest second score: of the clear plateaus where there is a clear
-	// one, of all where there is not.
+	// is the candidate of the largest second score: of those about as clear where there is a clear
+	// plateau, of all where there is not.
 	Score float64 `json:"score"`
 	// Divided is how many clusters of the chosen candidate were divided on, where finer candidates
 	// agree on the parts. Fewer than 30,000 samples, or a number of clusters or examples that are
