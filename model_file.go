@@ -378,32 +378,11 @@ func OpenModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile
 
 // readModelFile is ReadModel, or with apart OpenModel.
 func readModelFile(r io.ReaderAt, size int64, apart bool) (*Model, error) {
-	if r == nil {
-		return nil, errors.New("there is nothing to read a model from; pass a file")
-	}
-	err := npy.CheckStored(r, size)
-	var text []byte
-	if err == nil {
-		text, err = npy.ReadFile(r, size, modelManifest)
-	}
+	h, _, err := readManifest(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("it is no whole model of mvclust: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)
+		return nil, err
 	}
-	var h modelHeader
-	err = json.Unmarshal(text, &h)
-	if h.Format != modelFormat {
-		return nil, errors.New("it is no model of mvclust: its manifest.json is another's; name the model.mvclust that \"mvclust fit\" has written")
-	}
-	if h.Version > modelVersion {
-		return nil, fmt.Errorf("it is a model of version %d, and this program reads versions up to %d; use a newer mvclust", h.Version, modelVersion)
-	}
-	if err == nil {
-		err = h.check(text)
-	}
-	var m *Model
-	if err == nil {
-		m, err = readModel(r, size, &h, apart)
-	}
+	m, err := readModel(r, size, h, apart)
 	if err == nil {
 		err = m.validateParts() // those who read them have looked at the rows and the graph
 	}
@@ -554,8 +533,8 @@ func (m *Model) readViews(f *modelMembers, h *modelHeader, apart bool) error {
 	n := h.Samples
 	for i := range h.Views {
 		v := &h.Views[i]
-		if v.Dims < 1 || v.Scaler == nil {
-			return fmt.Errorf("view %d has no dimensions, or no scale", i)
+		if f.checkView(h, i); f.err != nil {
+			return f.err
 		}
 		known, stored, err := f.rows(h, i, apart)
 		if err != nil {
@@ -580,6 +559,14 @@ func (m *Model) readViews(f *modelMembers, h *modelHeader, apart bool) error {
 		m.Functions.ByView = append(m.Functions.ByView, v.Function)
 	}
 	return nil
+}
+
+// checkView reports a view without dimensions or a scale, or whose rows have other sides.
+func (f *modelMembers) checkView(h *modelHeader, i int) {
+	if v := &h.Views[i]; v.Dims < 1 || v.Scaler == nil {
+		f.err = cmp.Or(f.err, fmt.Errorf("view %d has no dimensions, or no scale", i))
+	}
+	f.find(fmt.Sprintf("view%d/rows", i), h.Samples, h.Views[i].Dims)
 }
 
 // rows reads the rows of view i, or with apart finds them where that is possible.

@@ -253,6 +253,30 @@ func TestOpenModelOlderAndHostile(t *testing.T) {
 	}
 }
 
+// What a file holds is known before it is read, and hostile sizes are refused.
+func TestStatModel(t *testing.T) {
+	_, _, m := modelOf(t, modelCases["constraints"], false)
+	file := modelFile(t, m)
+	i, err := mvclust.StatModel(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.Samples != m.Samples() || i.Clusters != m.Clusters() || i.Edges != len(m.Graph.Index) || i.Nearest != m.Neighbourhoods.K() || len(i.Views) != 2 || i.Views[1].Dims != 9 {
+		t.Errorf("the file holds %+v", i)
+	}
+	if all, part := i.Footprint(), i.OpenFootprint(); all < int64(len(file)) || part <= 0 {
+		t.Errorf("reading takes %d bytes, and opening %d, of a file of %d", all, part, len(file))
+	}
+	for path, want := range map[string]string{
+		"views.0.dims": "view0/rows has the shape [150 6]", "samples": "view0/rows has the shape [150 6]",
+	} {
+		bad := patched(t, file, path, "1000000000")
+		if _, err := mvclust.StatModel(bytes.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", path, err, want)
+		}
+	}
+}
+
 // To open a model takes memory for all but its rows.
 func BenchmarkOpenModel(b *testing.B) {
 	file, _, _ := wideModel(b)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -21,6 +22,7 @@ type explainOptions struct {
 	source string
 	ids    []string
 	json   bool
+	memory size
 }
 
 func newExplainCommand() *cobra.Command {
@@ -58,17 +60,38 @@ cluster, and the strongest chain of links between them.`,
 			return explainFunc(cmd.Context(), cmd.OutOrStdout(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print all figures as JSON")
+	f := cmd.Flags()
+	f.SortFlags = false
+	memoryFlag(f, &o.memory)
+	f.BoolVar(&o.json, "json", false, "print all figures as JSON")
 	return cmd
+}
+
+// open reads the model and keeps the process to the memory, until the model is closed.
+func (o *explainOptions) open(ctx context.Context) (m *mvclust.Model, path string, closed func(), err error) {
+	release := func() {}
+	m, file, path, err := openWith(ctx, o.source, checked(mvclust.OpenModel, func(i *mvclust.ModelInfo) error {
+		release() // of an earlier try
+		free, err := limitModel(o.memory, memory.AtHand(), explain.Footprint(i, len(o.ids) == 2), "explanations from a model of "+words.Count(i.Samples, "sample"), "")
+		if release = free; err != nil {
+			release = func() {}
+		}
+		return err
+	}))
+	if err != nil {
+		release()
+		return nil, path, nil, err
+	}
+	return m, path, func() { file.Close(); release() }, nil
 }
 
 // explainFunc prints the explanation of one sample or of two.
 func explainFunc(ctx context.Context, out io.Writer, o explainOptions) error {
-	m, file, path, err := openWith(ctx, o.source, mvclust.OpenModel)
+	m, path, closed, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer closed()
 	var samples []int
 	for _, id := range o.ids {
 		i, err := sampleOf(m, path, id)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
@@ -151,14 +153,39 @@ func limitMemory(budget size, hand memory.Limit, opt mvclust.Options, d *demand)
 		return 0, nil, fmt.Errorf("--memory: %s is too little for %s, which take %s; give --memory %s, or fewer --neighbors, or less of --param candidates",
 			&budget, d, &need, &need)
 	}
+	return min(int64(limit-run), report.MostPictureMemory), hold(limit, need), nil
+}
+
+// hold keeps the process to a limit, with need bytes in use, until release is called.
+func hold(limit, need size) (release func()) {
 	// Go does not count all of the program's memory.
 	old := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(old, int64(limit)-program/2))
 	collect := collectEarly(int64(need))
-	return min(int64(limit-run), report.MostPictureMemory), func() {
+	return func() {
 		debug.SetMemoryLimit(old)
 		collect()
-	}, nil
+	}
+}
+
+// memoryFlag defines --memory for a command that reads a model.
+func memoryFlag(f *pflag.FlagSet, budget *size) {
+	f.Var(budget, "memory", "`SIZE`, such as 8GiB, 8GB or 512MiB, of the memory that may be used; what may need more is refused before the model is read (default all that the machine has, or that may be used there)")
+}
+
+// limitModel is limitMemory for a command that takes run bytes, by what its model holds and by new
+// samples, in words; remedy says what takes less.
+func limitModel(budget size, hand memory.Limit, run int64, what, remedy string) (release func(), err error) {
+	need := size(run + program)
+	switch {
+	case budget > 0 && need > budget:
+		return nil, fmt.Errorf("--memory: %s is too little for %s, which take %s; give --memory %s%s", &budget, what, &need, &need, remedy)
+	case budget > 0:
+		return hold(budget, need), nil
+	case int64(need) > hand.Bytes:
+		return nil, tooLarge(what, need, hand, "give --memory "+need.String()+" to try it in spite of that"+remedy)
+	}
+	return hold(max(size(hand.Bytes), leastMemory), need), nil
 }
 
 // tooLarge is the error for what takes more memory than there is.

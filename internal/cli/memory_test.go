@@ -19,6 +19,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/memory"
+	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/report"
 )
 
@@ -284,15 +285,27 @@ func TestPictureMemory(t *testing.T) {
 	}
 }
 
-// The memory of new samples is checked with that of their model.
+// The memory of new samples is checked with that of their model, before that is read and after.
 func TestNewcomersMemory(t *testing.T) {
+	info := &mvclust.ModelInfo{Samples: 1000, Edges: 40000, Neighbours: 10, Nearest: 20, Candidates: 40, Views: []mvclust.ViewInfo{{Dims: 1000}}}
 	d := &demand{sources: []string{"new.npy"}, samples: 1000, dims: []int{1000}}
-	const need = 100<<20 + 8e6 + program + 1000*perSample
-	if err := checkNewcomers(memory.Limit{Bytes: need}, 100<<20, d); err != nil {
-		t.Error(err)
-	}
-	if err := checkNewcomers(memory.Limit{Bytes: need - 1, By: "what is left"}, 100<<20, d); err == nil || !strings.HasPrefix(err.Error(), "new.npy: 1000 samples in 1 view and the model take") {
-		t.Errorf("the error is %v", err)
+	for _, footprint := range []func(*mvclust.ModelInfo, int, int) int64{predict.Footprint, predict.UpdateFootprint} {
+		o := &newcomerOptions{footprint: footprint}
+		need := footprint(info, 1000, 0) + program + 1000*perSample
+		j := &job{}
+		if err := o.limit(j, memory.Limit{Bytes: need}, info, d); err != nil {
+			t.Error(err)
+		}
+		j.close()
+		for want, d := range map[string]*demand{"new.npy: 1000 samples in 1 view and the model take": d, "new samples for a model of 1000 take": nil} {
+			if err := o.limit(&job{}, memory.Limit{Bytes: footprint(info, 0, 0), By: "what is left"}, info, d); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("the error is %v", err)
+			}
+			o := &newcomerOptions{footprint: footprint, memory: size(footprint(info, 0, 0))}
+			if err := o.limit(&job{}, memory.Limit{Bytes: math.MaxInt64}, info, d); err == nil || !strings.HasPrefix(err.Error(), "--memory: ") {
+				t.Errorf("the error is %v", err)
+			}
+		}
 	}
 }
 

@@ -27,6 +27,9 @@ type newcomerOptions struct {
 	model   string
 	format  tableFormat
 	threads positive
+	memory  size
+	// footprint is that of the command: predict.Footprint, or UpdateFootprint.
+	footprint func(i *mvclust.ModelInfo, samples, threads int) int64
 }
 
 // newcomerHelp tells how new views are given.
@@ -46,20 +49,21 @@ func (o *newcomerOptions) flags(f *pflag.FlagSet, table string) {
 	o.csvSafeFlag(f)
 	o.sourceFlags(f)
 	threadsFlag(f, &o.threads)
+	memoryFlag(f, &o.memory)
 	f.BoolVar(&o.json, "json", false, "print a report as JSON to standard output instead of the summary")
 	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors, and the report where --json is given")
 	o.progressFlag(f)
 }
 
 // run parses the arguments and calls do.
-func (o *newcomerOptions) run(cmd *cobra.Command, args []string, do func(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error) error {
+func (o *newcomerOptions) run(cmd *cobra.Command, args []string, footprint func(i *mvclust.ModelInfo, samples, threads int) int64, do func(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error) error {
 	switch len(args) {
 	case 0:
 		return usagef(cmd, "no MODEL is given; name a folder that \"mvclust fit\" has written, and the files of the new samples")
 	case 1:
 		return usagef(cmd, "no VIEW is given; name at least one file of new samples after the model %s", args[0])
 	}
-	o.model, o.sources = args[0], args[1:]
+	o.model, o.sources, o.footprint = args[0], args[1:], footprint
 	return do(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), *o)
 }
 
@@ -97,18 +101,17 @@ func (o *newcomerOptions) begin(ctx context.Context, out, stderr io.Writer) (*jo
 // read reads the model and the new samples.
 func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	n := &newcomers{}
+	var info *mvclust.ModelInfo
 	err := j.during("reading the model", "files", func() (err error) {
-		n.model, n.path, err = openModel(j.ctx, o.model)
+		n.model, n.path, err = openModel(j.ctx, o.model, func(i *mvclust.ModelInfo) error {
+			info = i
+			return o.limit(j, memory.AtHand(), i, nil)
+		})
 		j.model = n.path
 		return err
 	})
 	if err != nil {
 		return nil, err
-	}
-	held := int64(0) // of the model
-	if info, err := os.Stat(n.path); err == nil {
-		held = info.Size()
-		j.atEnd(collectEarly(held))
 	}
 	j.lap("model")
 	sources, place, err := n.assigned(o.sources)
@@ -116,7 +119,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 		return nil, err
 	}
 	if n.set, err = (&sourceOptions{sources: sources, views: o.views, id: o.id, index: o.index, gaps: true}).load(j, func(samples int, dims []int, scratch int64) error {
-		return checkNewcomers(memory.AtHand(), held, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
+		return o.limit(j, memory.AtHand(), info, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
 	}); err != nil {
 		return nil, err
 	}
@@ -131,14 +134,19 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	return n, nil
 }
 
-// checkNewcomers returns an error where a model of held bytes and new samples take more
-// memory than there is. The samples' rows are held as given and scaled.
-func checkNewcomers(hand memory.Limit, held int64, d *demand) error {
-	need := size(held + max(d.scratch+d.values(), 2*d.values()) + program + perSample*int64(d.samples))
-	if int64(need) > hand.Bytes {
-		return tooLarge(strings.Join(baseNames(d.sources), ", ")+": "+d.String()+" and the model", need, hand, "give fewer samples at a time")
+// limit keeps the process to the memory until the job ends, or returns an error where the model and the
+// new samples, which are nil where they are not known yet, need more than there may be.
+func (o *newcomerOptions) limit(j *job, hand memory.Limit, info *mvclust.ModelInfo, d *demand) error {
+	run, what := o.footprint(info, 0, int(o.threads)), fmt.Sprintf("new samples for a model of %d", info.Samples)
+	if d != nil {
+		run = max(o.footprint(info, d.samples, int(o.threads)), info.Footprint()+d.values()+d.scratch) + perSample*int64(d.samples)
+		what = strings.Join(baseNames(d.sources), ", ") + ": " + d.String() + " and the model"
 	}
-	return nil
+	release, err := limitModel(o.memory, hand, run, what, ", or fewer samples at a time")
+	if err == nil {
+		j.atEnd(release)
+	}
+	return err
 }
 
 // assigned separates NAME=VIEW into the source and the place of the model's view; -1 where

@@ -41,7 +41,7 @@ A sample of the model, with the same views and values, gets the label that it ha
   mvclust predict mvclust-out/model.mvclust new.parquet:image new.parquet:text
   mvclust predict mvclust-out text=captions.npy --format parquet -o out`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, predictFunc)
+			return o.run(cmd, args, predict.Footprint, predictFunc)
 		},
 	}
 	o.flags(cmd.Flags(), "predictions")

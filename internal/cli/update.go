@@ -41,7 +41,7 @@ samples have the row numbers that follow.`,
 		Example: `  mvclust update mvclust-out new.npz
   mvclust update monday monday-news.parquet -o tuesday`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, updateFunc)
+			return o.run(cmd, args, predict.UpdateFootprint, updateFunc)
 		},
 	}
 	o.flags(cmd.Flags(), "labels")
