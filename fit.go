@@ -10,6 +10,7 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/similarity"
@@ -76,7 +77,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result.Functions, result.Scalers, result.LocalScales = e.functions, e.scalers, e.scales
+	result.Functions, result.Scalers, result.LocalScales, result.Indexes = e.functions, e.scalers, e.scales, e.indexes
 	result.Constraints, result.Structure = constraints, compared
 	if err := r.cut(result); err != nil {
 		return nil, err
@@ -256,6 +257,7 @@ type evidence struct {
 	functions *probability.Functions
 	order     sparse.Permutation // number in fused -> sample of the views
 	scales    [][]float32        // local scales, as Result has them
+	indexes   []*neighbour.Parts // as Result has them
 	fused     *graph.Graph
 }
 
@@ -281,7 +283,7 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{scalers: scalers, functions: functions, order: pairs.order, scales: pairs.scales} // the rest of pairs may be freed in fuse
+	e := &evidence{scalers: scalers, functions: functions, order: pairs.order, scales: pairs.scales, indexes: pairs.indexes} // the rest of pairs may be freed in fuse
 	e.fused, err = r.fuse(views, pairs, functions)
 	return e, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/probability"
@@ -77,6 +78,9 @@ type ModelView struct {
 	// LeftOut says that the view was not used, because it agrees with the others no more
 	// than noise would.
 	LeftOut bool
+	// Index is how the rows are searched for the neighbours of new ones, with the Candidates and Seed of
+	// the Settings; nil where that is not known, and found out where it is needed.
+	Index *neighbour.Parts
 
 	stored *blocks // where OpenModel has left the rows; nil elsewhere
 }
@@ -151,7 +155,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	for i, v := range views {
 		m.Views = append(m.Views, ModelView{
 			Rows: v, Metric: at(r.Options.Metrics, i), Scaler: at(r.Scalers, i), LocalScales: at(r.LocalScales, i),
-			LeftOut: r.Trace.Agreement != nil && at(r.Trace.Agreement.LeftOut, i),
+			LeftOut: r.Trace.Agreement != nil && at(r.Trace.Agreement.LeftOut, i), Index: at(r.Indexes, i),
 		})
 	}
 	return m
@@ -398,6 +402,11 @@ func (v *ModelView) check(samples int) error {
 	}
 	if _, err := v.Metric.MarshalText(); err != nil {
 		return err
+	}
+	if v.Index != nil {
+		if err := v.Index.Validate(v.Scaler.Scale.Dims(v.Rows.Dims)); err != nil {
+			return fmt.Errorf("view %s: %w", words.Name(v.Rows.Name), err)
+		}
 	}
 	return v.Scaler.Validate(v.Rows.Dims)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/probability"
@@ -116,6 +117,18 @@ type modelViewHeader struct {
 	Function probability.Function `json:"function"`
 	Links    int                  `json:"links,omitempty"` // that the rows were made of
 	Filling  *view.Filling        `json:"fill,omitempty"`  // of values that were missing
+	Index    *modelIndex          `json:"index,omitempty"`
+}
+
+// modelIndex is neighbour.Report of the index of a view as the file has it.
+type modelIndex struct {
+	Method  neighbour.Method `json:"method"`
+	Recall  float64          `json:"recall"`
+	Checked int              `json:"checked"`
+	Cells   int              `json:"cells"`
+	Probes  int              `json:"probes"`
+	Passes  int              `json:"passes"`
+	Widened int              `json:"widened"`
 }
 
 // ModelWriter writes a model file in two steps: the rows of the views, which Fit may drop
@@ -182,8 +195,15 @@ func (w *ModelWriter) finish(m *Model) error {
 	}
 	for i, v := range m.Views {
 		h.Views = append(h.Views, modelViewHeader{
-			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, npy.BlockRows(v.Rows.Dims), v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links, v.Rows.Filling,
+			v.Rows.Name, v.Rows.Dims, v.Metric, v.Scaler, npy.BlockRows(v.Rows.Dims), v.LocalScales != nil, v.LeftOut, m.Functions.ByView[i], v.Rows.Links, v.Rows.Filling, nil,
 		})
+		if v.Index != nil {
+			report := modelIndex(v.Index.Report)
+			h.Views[i].Index = &report
+			if err := w.index(i, v.Index); err != nil {
+				return err
+			}
+		}
 		if err := w.npz.Add(fmt.Sprintf("view%d/sums", i), []int{len(w.sums[i])}, w.sums[i]); err != nil {
 			return err
 		}
@@ -231,6 +251,44 @@ func (w *ModelWriter) finish(m *Model) error {
 		return err
 	}
 	return w.npz.Close()
+}
+
+// index writes the index of view i.
+func (w *ModelWriter) index(i int, p *neighbour.Parts) error {
+	for _, part := range []struct {
+		name  string
+		count int
+		data  any
+	}{{"axes", len(p.Axes), p.Axes}, {"centres", len(p.Centres), p.Centres}, {"cells", len(p.Cells), p.Cells}} {
+		if part.count == 0 {
+			continue
+		}
+		if err := w.npz.Add(fmt.Sprintf("view%d/index/%s", i, part.name), []int{part.count}, part.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// index reads what ModelWriter.index writes; nil where there is none.
+func (f *modelMembers) index(h *modelHeader, i int) *neighbour.Parts {
+	v := &h.Views[i]
+	if v.Index == nil {
+		return nil
+	}
+	p := &neighbour.Parts{Report: neighbour.Report(*v.Index)}
+	name := func(part string) string { return fmt.Sprintf("view%d/index/%s", i, part) }
+	has := func(part string) bool { _, ok := f.place[name(part)]; return ok }
+	if has("axes") {
+		p.Axes = f.floats(name("axes"), -1)
+	}
+	if has("centres") {
+		p.Centres = f.floats(name("centres"), -1)
+	}
+	if has("cells") {
+		p.Cells = f.samples(name("cells"), -1)
+	}
+	return p
 }
 
 // neighbours writes the neighbours of every sample as a matrix, filled up with -1.
@@ -555,7 +613,13 @@ func (m *Model) readViews(f *modelMembers, h *modelHeader, apart bool) error {
 				return fmt.Errorf("view %d: %w", i, err)
 			}
 		}
-		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut, stored})
+		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut, nil, stored})
+		if !apart { // nothing that is explained needs it
+			m.Views[i].Index = f.index(h, i)
+		}
+		if f.err != nil {
+			return f.err
+		}
 		m.Functions.ByView = append(m.Functions.ByView, v.Function)
 	}
 	return nil

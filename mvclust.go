@@ -126,6 +126,9 @@ type Result struct {
 	// similarities are not localised.
 	Scalers     []*view.Scaler
 	LocalScales [][]float32
+	// Indexes holds, by view, how the rows are searched for the neighbours of new ones; nil where
+	// there are fewer than 300,000 samples, or hardly any have the view.
+	Indexes []*neighbour.Parts
 	// Constraints is what follows from Options.Constraints and Options.Examples; nil without
 	// either.
 	Constraints *constraint.Resolved

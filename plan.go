@@ -180,6 +180,9 @@ func (p *plan) footprint() int64 {
 	held := pair.Footprint(pairs)
 	neighbours := int64(views-1)*list + search
 	union := int64(views)*list + held
+	if p.samples >= indexedFrom {
+		union = max(union, int64(views)*list+search)
+	}
 	learn := held + p.Learning.Footprint(pairs, views)
 	fuse := held + posterior.Footprint(pairs, pairsAtOnce(p.samples), views)
 	if p.Learner != nil { // it is given all pairs, and their similarities

@@ -25,15 +25,15 @@ type linker struct {
 }
 
 // newLinker prepares to compare new samples with those of the spaces: the samples of m,
-// and any that follow them.
-func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space, threads int) (*linker, error) {
+// and any that follow them. parts holds, by view, how these are searched, where that is known.
+func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space, parts []*neighbour.Parts, threads int) (*linker, error) {
 	l := &linker{m: m, spaces: spaces}
 	var err error
 	if l.estimator, err = posterior.New(m.Functions, m.Settings.Posterior); err != nil {
 		return nil, err
 	}
-	for _, s := range spaces {
-		x, err := neighbour.NewIndex(ctx, s, m.Settings.Candidates, m.Settings.Seed, neighbour.Settings{}, threads)
+	for i, s := range spaces {
+		x, err := neighbour.Restore(ctx, s, m.Settings.Candidates, m.Settings.Seed, parts[i], threads)
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,11 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error)
 	}
 	m = m.Current()
 	p := &Predictor{m: m, duplicates: newDuplicates(m), typicality: newTypicality(m)}
-	if p.linker, err = newLinker(ctx, m, spaces, threads); err != nil {
+	parts := make([]*neighbour.Parts, len(m.Views))
+	for i := range parts {
+		parts[i] = m.Views[i].Index
+	}
+	if p.linker, err = newLinker(ctx, m, spaces, parts, threads); err != nil {
 		return nil, err
 	}
 	set := m.Settings

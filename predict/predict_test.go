@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
@@ -278,5 +279,49 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	if _, err := p.Predict(ctx, []*view.View{a, b}, nil, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A model that has its indexes places new samples as one that has to find them; an update drops them.
+func TestIndexOfModel(t *testing.T) {
+	set := made(t, synth.Config{Samples: 10_150, Classes: 30, Dims: []int{5, 3}, Noise: []float64{0.5}})
+	m := fitted(t, take(set.Views, span(0, 10_100)), mvclust.Options{Preset: mvclust.Paper, Local: true, Neighbours: 3})
+	late := take(set.Views, span(10_080, 10_150))
+	var want *predict.Result
+	for _, indexed := range []bool{false, true} {
+		if indexed {
+			spaces, err := m.Spaces(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for v, s := range spaces {
+				if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil || m.Views[v].Index == nil {
+					t.Fatal(m.Views[v].Index, err)
+				}
+			}
+		}
+		p, err := predict.New(t.Context(), m, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Predict(t.Context(), late, nil, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		} else if !reflect.DeepEqual(got, want) {
+			t.Error("with its indexes, the model places samples elsewhere")
+		}
+	}
+	next, _, err := predict.Update(t.Context(), m, take(late, span(30, 70)), nil, 0, nil)
+	if err != nil || next.Views[0].Index != nil {
+		t.Errorf("after an update the index is %v; %v", next.Views[0].Index, err)
+	}
+	other := *m.Views[0].Index
+	other.Cells = other.Cells[1:]
+	m.Views[0].Index = &other
+	if _, err := predict.New(t.Context(), m, 0); err == nil {
+		t.Error("the index of other rows is used")
 	}
 }

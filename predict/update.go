@@ -14,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/view"
@@ -144,7 +145,7 @@ func enlarged(m *mvclust.Model, views []*view.View, ids []string, count int) (*m
 	next.Views = slices.Clone(m.Views)
 	for i := range next.Views {
 		v := &next.Views[i]
-		v.Rows = joined(v.Rows, views[i], count)
+		v.Rows, v.Index = joined(v.Rows, views[i], count), nil
 		if v.LocalScales != nil {
 			v.LocalScales = slices.Concat(v.LocalScales, make([]float32, count))
 		}
@@ -205,7 +206,7 @@ func (u *update) link(views []*view.View, tick func(int)) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLinker(u.ctx, u.old, spaces, u.threads)
+	l, err := newLinker(u.ctx, u.old, spaces, make([]*neighbour.Parts, len(spaces)), u.threads)
 	if err != nil {
 		return err
 	}

@@ -69,18 +69,24 @@ func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, sett
 	f := &x.made
 	f.lists = &Lists{}
 	var err error
-	n := f.rows.count()
-	if settings.Method != Exact && n >= minIndexed && n/100 >= k {
+	if f.divides() {
 		err = x.buildCells()
 	}
 	if err == nil && x.cells == nil {
-		x.report = Report{Method: Exact, Recall: 1, Cells: x.report.Cells, Widened: x.report.Widened}
-		f.reduced, f.axes, x.centres = f.rows, nil, block{}
-		x.cells, err = f.singleCell()
-		x.probes = 1
+		x.report = x.exact()
+		err = x.undivided()
 	}
 	f.perThread = nil
 	return x, err
+}
+
+// undivided puts all rows into one cell.
+func (x *Index) undivided() (err error) {
+	f := &x.made
+	f.reduced, f.axes, x.centres = f.rows, nil, block{}
+	x.cells, err = f.singleCell()
+	x.probes = 1
+	return err
 }
 
 // Report tells how neighbours are found, and the recall on samples of the space.
@@ -122,13 +128,19 @@ func (x *Index) buildCells() error {
 	if err != nil {
 		return err
 	}
-	c.own, c.probed, c.probers, c.probersStart = nil, nil, nil, nil
+	x.keep(c)
+	return x.tuneProbes(t)
+}
+
+// keep makes the cells those of the index, without what only a search of all rows needs.
+func (x *Index) keep(c *cells) {
+	f := &x.made
+	c.probed, c.probers, c.probersStart = nil, nil, nil
 	if f.reduced.dims < f.rows.dims {
 		f.reduced.data = nil // which the panels hold
 		c.rows.data = nil
 	}
 	x.cells = c
-	return x.tuneProbes(t)
 }
 
 // tuneProbes finds about the least number of probes that reaches the recall wanted, starting

@@ -31,13 +31,19 @@ func (c *cells) probedBy(r int32) []int32 { return c.probed[int(r)*c.others:][:c
 // cells puts every row into the cell of the nearest centre. A row probes that cell and the
 // next nearest ones, probes in all.
 func (f *finder) cells(centres block, probes int) (*cells, error) {
-	n, count := f.rows.count(), centres.count()
 	near, err := f.nearest(f.reduced, centres, probes)
 	if err != nil {
 		return nil, err
 	}
-	c := &cells{maxRows: max(4096, 16*n/count&^(partRows-1)), others: probes - 1}
-	c.own, c.probed = split(near, probes)
+	own, probed := split(near, probes)
+	return f.divided(own, probed, centres.count())
+}
+
+// divided is cells where the own cell of every row is known, and the others that it probes, as many
+// for each.
+func (f *finder) divided(own, probed []int32, count int) (c *cells, err error) {
+	n := f.rows.count()
+	c = &cells{own: own, probed: probed, maxRows: max(4096, 16*n/count&^(partRows-1)), others: len(probed) / n}
 	if c.start, c.rows.id, err = f.groupByCell(c.own, count, f.rows.id, 1); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,67 @@
+package mvclust
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/synth"
+)
+
+// A fit finds the indexes that the rows of its model have, and a file keeps them.
+func TestIndexes(t *testing.T) {
+	defer func(old int) { indexedFrom = old }(indexedFrom)
+	indexedFrom = 10_000
+	set, err := synth.Generate(synth.Config{Samples: 10_300, Classes: 40, Views: 2, Dims: []int{6, 4}, Noise: []float64{0.6}, Missing: 0.02, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	w := NewModelWriter(&file)
+	for _, v := range set.Views {
+		if err := w.Rows(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Fit(t.Context(), set.Views, Options{Preset: Paper, Local: true, Neighbours: 4, Consume: true, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(NewModel(set.Views, r, nil)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadModel(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaces, err := m.Spaces(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, s := range spaces {
+		want, err := neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 1)
+		if err != nil || want == nil && s.Count() >= 10_000 {
+			t.Fatal(want, err)
+		}
+		if !reflect.DeepEqual(r.Indexes[v], want) || !reflect.DeepEqual(m.Views[v].Index, want) {
+			t.Errorf("view %d: the fit has another index than its rows, or the file another than the fit", v)
+		}
+	}
+	if r.Indexes[0] == nil && r.Indexes[1] == nil {
+		t.Error("there is no index")
+	}
+	bad := *m
+	bad.Views = append([]ModelView(nil), m.Views...)
+	for v := range bad.Views {
+		if p := bad.Views[v].Index; p != nil {
+			other := *p
+			other.Cells = append([]int32{-1}, p.Cells[1:]...)
+			bad.Views[v].Index = &other
+			if bad.Validate() == nil {
+				t.Errorf("view %d: a row in cell -1 is valid", v)
+			}
+			bad.Views[v].Index = p
+		}
+	}
+}
