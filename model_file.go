@@ -552,12 +552,16 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader, apart bool) (*Model, e
 	}
 	m := &Model{
 		IDs: h.IDs, Settings: h.Settings.decode(), Retired: h.Retired, Examples: h.Examples,
-		Functions: &probability.Functions{BaseRate: h.BaseRate, Cross: h.Cross},
+		Functions: &probability.Functions{ByView: make([]probability.Function, len(h.Views)), BaseRate: h.BaseRate, Cross: h.Cross},
+		Views:     make([]ModelView, len(h.Views)),
 	}
 	type part = func(f *modelMembers, h *modelHeader) error
-	views := func(f *modelMembers, h *modelHeader) error { return m.readViews(f, h, apart) }
 	neighbours := func(f *modelMembers, h *modelHeader) error { return m.readNeighbours(f, h, apart) }
-	parts := []part{m.readGraph, views, neighbours, m.readLevels, m.readConstraints}
+	parts := []part{m.readGraph, neighbours}
+	for i := range h.Views {
+		parts = append(parts, func(f *modelMembers, h *modelHeader) error { return m.readView(f, h, i, apart) })
+	}
+	parts = append(parts, m.readLevels, m.readConstraints)
 	failed := make([]error, len(parts))
 	err = parallel.Blocks(context.Background(), 0, len(parts), 1, func(_, part, _ int) {
 		failed[part] = parts[part](openMembers(file), h)
@@ -577,52 +581,48 @@ func (m *Model) readGraph(f *modelMembers, h *modelHeader) error {
 		Index:   f.samples("graph/index", -1),
 		Weight:  f.floats("graph/probability", -1),
 	}
-	for _, c := range f.floats("confidence", n) {
-		m.Confidence = append(m.Confidence, float64(c))
-	}
+	confidence := f.floats("confidence", n)
 	if f.err != nil {
 		return f.err
+	}
+	m.Confidence = make([]float64, n)
+	for i, c := range confidence {
+		m.Confidence[i] = float64(c)
 	}
 	return m.Graph.Validate()
 }
 
-// readViews reads the views. With apart, rows stay in the file.
-func (m *Model) readViews(f *modelMembers, h *modelHeader, apart bool) error {
-	n := h.Samples
-	for i := range h.Views {
-		v := &h.Views[i]
-		if f.checkView(h, i); f.err != nil {
-			return f.err
-		}
-		known, stored, err := f.rows(h, i, apart)
-		if err != nil {
-			return err
-		}
-		var scales []float32
-		if v.Local {
-			scales = f.floats(fmt.Sprintf("view%d/roots", i), n)
-		}
-		if f.err != nil {
-			return f.err
-		}
-		if known.Links = v.Links; v.Links < 0 {
-			return fmt.Errorf("view %d is of %d links", i, v.Links)
-		}
-		if known.Filling = v.Filling; v.Filling != nil {
-			if err := v.Filling.Validate(v.Dims); err != nil {
-				return fmt.Errorf("view %d: %w", i, err)
-			}
-		}
-		m.Views = append(m.Views, ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut, nil, stored})
-		if !apart { // nothing that is explained needs it
-			m.Views[i].Index = f.index(h, i)
-		}
-		if f.err != nil {
-			return f.err
-		}
-		m.Functions.ByView = append(m.Functions.ByView, v.Function)
+// readView reads view i. With apart, its rows stay in the file.
+func (m *Model) readView(f *modelMembers, h *modelHeader, i int, apart bool) error {
+	v := &h.Views[i]
+	if f.checkView(h, i); f.err != nil {
+		return f.err
 	}
-	return nil
+	known, stored, err := f.rows(h, i, apart)
+	if err != nil {
+		return err
+	}
+	var scales []float32
+	if v.Local {
+		scales = f.floats(fmt.Sprintf("view%d/roots", i), h.Samples)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	if known.Links = v.Links; v.Links < 0 {
+		return fmt.Errorf("view %d is of %d links", i, v.Links)
+	}
+	if known.Filling = v.Filling; v.Filling != nil {
+		if err := v.Filling.Validate(v.Dims); err != nil {
+			return fmt.Errorf("view %d: %w", i, err)
+		}
+	}
+	m.Views[i] = ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut, nil, stored}
+	if !apart { // nothing that is explained needs it
+		m.Views[i].Index = f.index(h, i)
+	}
+	m.Functions.ByView[i] = v.Function
+	return f.err
 }
 
 // checkView reports a view without dimensions or a scale, or whose rows have other sides.

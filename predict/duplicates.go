@@ -2,9 +2,11 @@ package predict
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -22,22 +24,33 @@ type entry struct {
 	sample int32
 }
 
-func newDuplicates(m *mvclust.Model) *duplicates {
-	d := &duplicates{m: m}
+func newDuplicates(ctx context.Context, m *mvclust.Model, threads int) (*duplicates, error) {
+	d := &duplicates{m: m, entries: make([]entry, m.Samples())}
 	for _, v := range m.Views {
 		d.views = append(d.views, v.Rows)
 	}
-	for i := range m.Samples() {
-		d.entries = append(d.entries, entry{hash(d.views, i), int32(i)})
+	err := parallel.Blocks(ctx, threads, m.Samples(), 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d.entries[i] = entry{hash(d.views, i), int32(i)}
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(d.entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.sample, b.sample))
+		switch {
+		case a.hash < b.hash:
+			return -1
+		case a.hash > b.hash:
+			return 1
+		}
+		return int(a.sample) - int(b.sample)
 	})
 	d.same = d.entries[0].hash == d.entries[len(d.entries)-1].hash
 	for i := 1; d.same && i < m.Samples(); i++ {
 		d.same = d.equal(d.views, i, 0)
 	}
-	return d
+	return d, nil
 }
 
 // agrees reports whether sample i of views has a view that the samples of m, which are all the

@@ -81,7 +81,13 @@ func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error)
 		return nil, err
 	}
 	m = m.Current()
-	p := &Predictor{m: m, duplicates: newDuplicates(m), typicality: newTypicality(m)}
+	p := &Predictor{m: m}
+	if p.duplicates, err = newDuplicates(ctx, m, threads); err != nil {
+		return nil, err
+	}
+	if p.typicality, err = newTypicality(ctx, m, threads); err != nil {
+		return nil, err
+	}
 	parts := make([]*neighbour.Parts, len(m.Views))
 	for i := range parts {
 		parts[i] = m.Views[i].Index

@@ -1,10 +1,12 @@
 package predict
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/internal/parallel"
 )
 
 // typicality has what Result.Typicality compares a sample with: of the model's samples,
@@ -17,26 +19,38 @@ type typicality struct {
 	ranks   []float64
 }
 
-func newTypicality(m *mvclust.Model) *typicality {
+func newTypicality(ctx context.Context, m *mvclust.Model, threads int) (*typicality, error) {
 	t := &typicality{m: m}
 	local := m.Neighbourhoods != nil && slices.ContainsFunc(m.Views, func(v mvclust.ModelView) bool { return v.LocalScales != nil && !v.LeftOut })
 	n := m.Samples()
 	support, density := make([]float64, n), make([]float64, n)
-	for i := range n {
-		support[i] = t.supportOf(i)
-		if local {
-			density[i] = t.densityOf(i)
+	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			support[i] = t.supportOf(i)
+			if local {
+				density[i] = t.densityOf(i)
+			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	t.support = slices.Sorted(slices.Values(support))
+	t.support, t.ranks = slices.Clone(support), make([]float64, n)
 	if local {
-		t.density = slices.Sorted(slices.Values(density))
+		t.density = slices.Clone(density)
 	}
-	for i := range n {
-		t.ranks = append(t.ranks, t.rank(support[i], density[i]))
+	sorted := [][]float64{t.support, t.density}
+	err = parallel.Blocks(ctx, threads, len(sorted), 1, func(_, at, _ int) { slices.Sort(sorted[at]) })
+	if err != nil {
+		return nil, err
 	}
+	err = parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			t.ranks[i] = t.rank(support[i], density[i])
+		}
+	})
 	slices.Sort(t.ranks)
-	return t
+	return t, err
 }
 
 // of returns the typicality of a sample.
