@@ -16,7 +16,7 @@ import (
 // It goes through the finer candidates of the same number of neighbours, by rising resolution. A
 // cluster gives way to its parts in one of them if
 //
-//   - plateau x agreement of these parts, measured in the cluster alone, is at least 0.85, and
+//   - plateau x agreement of these parts, measured in the cluster alone, is at least 0.9, and
 //   - they shorten the description of the random walk.
 //
 // It returns the labels, numbered from 0, and how many clusters were divided.

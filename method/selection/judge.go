@@ -100,10 +100,9 @@ func evennessWeight(samples int) float64 {
 const leastWeight = 0.25
 
 const (
-	// stable is the stability from which on a plateau is clear.
-	stable = 0.85
-	// near is the share of the stability of the clearest that others must have to be preferred.
-	near = 0.9
+	// stable is the stability from which on a plateau is clear, and the share of that of the best
+	// from which on another is about as clear.
+	stable = 0.9
 	// even is the evenness that its partition must have: one cluster and crumbs are stable
 	// anywhere.
 	even = 0.5
@@ -128,7 +127,7 @@ func choose(candidates []Candidate, samples, most int) (best int, isClear bool) 
 	}
 	for c := range candidates {
 		candidates[c].Score = scores[row][c]
-		if isClear && !candidates[c].clear(near*first.stability(), weight) {
+		if isClear && !candidates[c].clear(stable*first.stability(), weight) {
 			scores[whereUnclear][c] = 0
 		}
 	}
