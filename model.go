@@ -204,16 +204,30 @@ func (m *Model) ID(i int) string {
 // similarity.NewSpace and view.Scaler.Apply, and a view without rows or with other than one
 // local scale per sample.
 func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
+	return m.spaces(ctx, threads, false)
+}
+
+// LazySpaces is Spaces for a search by the Index of views: a view under Cosine that has one with axes
+// takes no copy of its rows, which are scaled anew for every comparison.
+func (m *Model) LazySpaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
+	return m.spaces(ctx, threads, true)
+}
+
+// spaces is Spaces, or LazySpaces.
+func (m *Model) spaces(ctx context.Context, threads int, lazy bool) ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(m.Views))
-	for i, v := range m.Views {
-		if err := v.check(v.samples()); err != nil {
-			return nil, err
-		}
-		scaled, err := v.Scaler.Apply(ctx, v.Rows, threads)
+	for i := range m.Views {
+		v := &m.Views[i]
+		err := v.check(v.samples())
 		if err != nil {
 			return nil, err
 		}
-		s, err := similarity.NewSpace(ctx, scaled, v.Metric, nil, scaled != v.Rows, threads)
+		var s *similarity.Space
+		if lazy && v.Metric == similarity.Cosine && v.Index != nil && len(v.Index.Axes) > 0 {
+			s, err = similarity.Lazy(ctx, v.Rows, v.Scaler, threads)
+		} else {
+			s, err = v.space(ctx, threads)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -226,6 +240,15 @@ func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, e
 		spaces[i] = s
 	}
 	return spaces, nil
+}
+
+// space returns the rows as they are compared.
+func (v *ModelView) space(ctx context.Context, threads int) (*similarity.Space, error) {
+	scaled, err := v.Scaler.Apply(ctx, v.Rows, threads)
+	if err != nil {
+		return nil, err
+	}
+	return similarity.NewSpace(ctx, scaled, v.Metric, nil, scaled != v.Rows, threads)
 }
 
 // Validate reports the first thing that makes the model unusable.

@@ -34,6 +34,8 @@ type ViewInfo struct {
 	Dims   int
 	Metric similarity.Metric
 	Scale  view.Scale
+	// Axes is the number of axes of the Index; 0 where it has none.
+	Axes int
 }
 
 // Compared returns the length of a row as it is compared, and the bytes that so many of them take
@@ -65,7 +67,7 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 		if f.checkView(h, k); f.err != nil {
 			return nil, damaged(f.err)
 		}
-		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale})
+		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k)})
 		i.apart = i.apart && v.Block > 0
 	}
 	for _, a := range f.infos {
@@ -79,6 +81,14 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 		}
 	}
 	return i, nil
+}
+
+// axes returns how many axes the index of view k has.
+func (f *modelMembers) axes(v *modelViewHeader, k int) int {
+	if at, ok := f.place[fmt.Sprintf("view%d/index/axes", k)]; ok && v.Index != nil {
+		return f.infos[at].Len() / v.Scaler.Scale.Dims(v.Dims)
+	}
+	return 0
 }
 
 // readManifest reads manifest.json, and returns its length, too.

@@ -5,28 +5,43 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/similarity"
 )
 
 // Footprint returns how many bytes New and Predict take at their peak, at most, with the model as
 // mvclust.ReadModel reads it and the rows of so many new samples. The Go runtime comes on top.
 // threads is that of New.
 func Footprint(i *mvclust.ModelInfo, samples, threads int) int64 {
+	return footprint(i, samples, threads, false)
+}
+
+// LeanFootprint is Footprint for NewLean.
+func LeanFootprint(i *mvclust.ModelInfo, samples, threads int) int64 {
+	return footprint(i, samples, threads, true)
+}
+
+func footprint(i *mvclust.ModelInfo, samples, threads int, lean bool) int64 {
 	if i == nil {
 		return 0
 	}
 	n := int64(i.Samples)
 	neighbours := 8*n*int64(min(i.Neighbours, i.Nearest)+1) + 16*n // of the current granularity
-	return i.Footprint() + neighbours + 150*n + searching(i, i.Samples, samples, min(samples, batchSize), threads)
+	return i.Footprint() + neighbours + 150*n + searching(i, i.Samples, samples, min(samples, batchSize), threads, lean)
 }
 
 // searching returns the bytes of the rows of a model as they are compared, of their indexes, of all new
 // rows, and of a batch of them.
-func searching(i *mvclust.ModelInfo, n, samples, batch, threads int) int64 {
+func searching(i *mvclust.ModelInfo, n, samples, batch, threads int, lean bool) int64 {
 	all, largest := int64(0), int64(0)
 	for _, v := range i.Views {
 		dims, compared := v.Compared(n)
 		packed := 4 * int64(n) * int64(dims)
-		largest = max(largest, packed/2+40*int64(n)) // on the way to an index
+		making := packed / 2 // on the way to an index
+		if lean && v.Axes > 0 && v.Metric == similarity.Cosine {
+			packed = 4 * int64(n) * int64(v.Axes)
+			compared, making = 32*int64(n), 2*packed
+		}
+		largest = max(largest, making+40*int64(n))
 		all += compared + packed + 16*int64(n)
 		all += 4*int64(samples)*int64(v.Dims) + int64(batch)*(12*int64(dims)+16*int64(i.Candidates)+256)
 	}
@@ -39,7 +54,7 @@ func UpdateFootprint(i *mvclust.ModelInfo, samples, threads int) int64 {
 		return 0
 	}
 	n, all := int64(i.Samples), int64(i.Samples)+int64(samples)
-	sum := i.Footprint() + searching(i, int(all), samples, samples, threads)
+	sum := i.Footprint() + searching(i, int(all), samples, samples, threads, false)
 	for _, v := range i.Views {
 		sum += all * (4*int64(v.Dims) + 8) // of both models
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -73,10 +74,29 @@ type Result struct {
 // processors, and changes no result. The errors are those of Model.Validate and
 // Model.Spaces, and the context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
+	return prepared(ctx, m, (*mvclust.Model).Spaces, threads)
+}
+
+// NewLean is New for a few new samples, or little memory: the predictor finds the same, and is ready
+// sooner, but takes longer for each sample. Where views of the model have an Index, as those of many
+// samples do, it keeps no scaled rows.
+func NewLean(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
+	return prepared(ctx, m, (*mvclust.Model).LazySpaces, threads)
+}
+
+// fewShare is the number of samples of a model for each new one above which NewLean takes less time.
+const fewShare = 32
+
+// Few reports whether NewLean and Predict take less time than New and Predict for so many new samples of
+// a model of so many.
+func Few(samples, model int) bool { return samples < model/fewShare }
+
+// prepared is New with the spaces that it is given.
+func prepared(ctx context.Context, m *mvclust.Model, made func(m *mvclust.Model, ctx context.Context, threads int) ([]*similarity.Space, error), threads int) (*Predictor, error) {
 	if err := m.Usable(); err != nil {
 		return nil, err
 	}
-	spaces, err := m.Spaces(ctx, threads)
+	spaces, err := made(m, ctx, threads)
 	if err != nil {
 		return nil, err
 	}

@@ -285,7 +285,7 @@ func TestRefusals(t *testing.T) {
 // A model that has its indexes places new samples as one that has to find them; an update drops them.
 func TestIndexOfModel(t *testing.T) {
 	set := made(t, synth.Config{Samples: 10_150, Classes: 30, Dims: []int{5, 3}, Noise: []float64{0.5}})
-	m := fitted(t, take(set.Views, span(0, 10_100)), mvclust.Options{Preset: mvclust.Paper, Local: true, Neighbours: 3})
+	m := fitted(t, take(set.Views, span(0, 10_100)), mvclust.Options{Preset: mvclust.Paper, Local: true, Scale: view.Mixed, Neighbours: 3})
 	late := take(set.Views, span(10_080, 10_150))
 	var want *predict.Result
 	for _, indexed := range []bool{false, true} {
@@ -300,18 +300,20 @@ func TestIndexOfModel(t *testing.T) {
 				}
 			}
 		}
-		p, err := predict.New(t.Context(), m, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.Predict(t.Context(), late, nil, 0, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want == nil {
-			want = got
-		} else if !reflect.DeepEqual(got, want) {
-			t.Error("with its indexes, the model places samples elsewhere")
+		for at, prepare := range []func(context.Context, *mvclust.Model, int) (*predict.Predictor, error){predict.New, predict.NewLean} {
+			p, err := prepare(t.Context(), m, 1+at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Predict(t.Context(), late, nil, 1+at, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+			} else if !reflect.DeepEqual(got, want) {
+				t.Errorf("with its indexes (%v) or little memory (%v), the model places samples elsewhere", indexed, at == 1)
+			}
 		}
 	}
 	next, _, err := predict.Update(t.Context(), m, take(late, span(30, 70)), nil, 0, nil)

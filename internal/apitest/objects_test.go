@@ -322,6 +322,7 @@ func (p kinds) models(t *testing.T, g *good) {
 	info := mvclust.ViewInfo{Dims: 3, Scale: view.Mixed}
 	these(p, info, mvclust.ViewInfo{Dims: -1, Metric: 99, Scale: 99}, mvclust.ViewInfo{Dims: math.MaxInt})
 	these(p, &mvclust.ModelInfo{Samples: 10, Views: []mvclust.ViewInfo{info}}, &mvclust.ModelInfo{Samples: math.MaxInt, Edges: -1, Chosen: math.MaxInt}, nil)
+	these(p, view.Lengths{}, view.Lengths{Norm: 1}, view.Lengths{Norm: math.NaN()})
 	these(p, &neighbour.Parts{}, &neighbour.Parts{Axes: []float32{1}, Centres: []float32{1}, Cells: []int32{7}}, nil)
 	these(p, &mvclust.ModelView{Rows: g.views[0]}, &mvclust.ModelView{}, nil)
 	these(p, &partition.CountError{Clusters: 1, Fewest: 2}, &partition.CountError{}, nil)

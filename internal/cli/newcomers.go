@@ -28,7 +28,7 @@ type newcomerOptions struct {
 	format  tableFormat
 	threads positive
 	memory  size
-	// footprint is that of the command: predict.Footprint, or UpdateFootprint.
+	// footprint is that of the command: predict.LeanFootprint, or UpdateFootprint.
 	footprint func(i *mvclust.ModelInfo, samples, threads int) int64
 }
 
@@ -71,6 +71,7 @@ func (o *newcomerOptions) run(cmd *cobra.Command, args []string, footprint func(
 type newcomers struct {
 	model *mvclust.Model
 	path  string // of the model
+	info  *mvclust.ModelInfo
 	set   *dataset.Set
 	views []*view.View // by view of the model, nil where none has it
 }
@@ -101,10 +102,9 @@ func (o *newcomerOptions) begin(ctx context.Context, out, stderr io.Writer) (*jo
 // read reads the model and the new samples.
 func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	n := &newcomers{}
-	var info *mvclust.ModelInfo
 	err := j.during("reading the model", "files", func() (err error) {
 		n.model, n.path, err = openModel(j.ctx, o.model, func(i *mvclust.ModelInfo) error {
-			info = i
+			n.info = i
 			return o.limit(j, memory.AtHand(), i, nil)
 		})
 		j.model = n.path
@@ -119,7 +119,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 		return nil, err
 	}
 	if n.set, err = (&sourceOptions{sources: sources, views: o.views, id: o.id, index: o.index, gaps: true}).load(j, func(samples int, dims []int, scratch int64) error {
-		return o.limit(j, memory.AtHand(), info, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
+		return o.limit(j, memory.AtHand(), n.info, &demand{sources: sources, samples: samples, dims: dims, scratch: scratch})
 	}); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/predict"
 )
@@ -41,7 +42,7 @@ A sample of the model, with the same views and values, gets the label that it ha
   mvclust predict mvclust-out/model.mvclust new.parquet:image new.parquet:text
   mvclust predict mvclust-out text=captions.npy --format parquet -o out`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, predict.Footprint, predictFunc)
+			return o.run(cmd, args, predict.LeanFootprint, predictFunc)
 		},
 	}
 	o.flags(cmd.Flags(), "predictions")
@@ -80,7 +81,11 @@ func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) 
 	}
 	var p *predict.Predictor
 	err = j.during("preparing the model", "models", func() (err error) {
-		p, err = predict.New(ctx, n.model, int(o.threads))
+		prepare := predict.New
+		if o.lean(n) {
+			prepare = predict.NewLean
+		}
+		p, err = prepare(ctx, n.model, int(o.threads))
 		return err
 	})
 	if err != nil {
@@ -101,6 +106,16 @@ func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) 
 	r := newPredictReport(n, p, result)
 	r.Predictions, r.Stages, r.Seconds = name, j.stages, j.seconds()
 	return j.finish("", r, r.summary(filepath.Clean(o.output)))
+}
+
+// lean says whether to hold little of the model in memory: for few samples, or where there is no more.
+func (o *newcomerOptions) lean(n *newcomers) bool {
+	room := o.memory
+	if room == 0 {
+		room = size(memory.AtHand().Bytes)
+	}
+	whole := predict.Footprint(n.info, n.samples(), int(o.threads)) + program + perSample*int64(n.samples())
+	return predict.Few(n.samples(), n.model.Samples()) || size(whole) > room
 }
 
 func (j *job) stagePredictions(name string, format tableFormat, ids []string, r *predict.Result) error {

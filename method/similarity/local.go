@@ -34,7 +34,7 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 		return nil, errors.New("there are no neighbours to take distances to; pass those of every sample")
 	}
 	var wrong atomic.Bool
-	mean := make([]float64, len(s.data)/s.Dims)
+	mean := make([]float64, s.places())
 	err := parallel.Blocks(ctx, threads, s.Count(), 64, func(_, lo, hi int) {
 		var near [Local]float32
 		for r := lo; r < hi; r++ {
@@ -123,7 +123,7 @@ func (s *Space) LocalScales() []float32 {
 // that is not known yet. It panics if there are fewer scales than samples.
 func (s *Space) WithLocalScales(scales []float32) *Space {
 	out := *s
-	out.scale = make([]float32, len(s.data)/s.Dims)
+	out.scale = make([]float32, s.places())
 	least, largest := math.Inf(1), 0.0
 	for i, slot := range s.slot {
 		if slot < 0 {

@@ -41,6 +41,7 @@ type Space struct {
 	sample []int32   // the samples that have the view, ascending
 	scale  []float32 // by row of data: the local scale; nil where not localised
 	floor  float64   // least mean distance of a local scale
+	lazy   *lazyRows // makes the rows, in place of data; nil where there is data
 }
 
 // NewSpace prepares view v, which must be valid. Sample i of the space is sample
@@ -124,6 +125,13 @@ func unchecked(ctx context.Context, v *view.View, metric Metric, order sparse.Pe
 	if err != nil {
 		return nil, 0, err
 	}
+	s.countZeros(slot)
+	s.number(slot, order)
+	return s, largest, nil
+}
+
+// countZeros counts the samples marked as zero, and marks them as absent.
+func (s *Space) countZeros(slot []int32) {
 	for i, r := range slot {
 		if r == zero {
 			s.Zero++
@@ -133,8 +141,6 @@ func unchecked(ctx context.Context, v *view.View, metric Metric, order sparse.Pe
 			slot[i] = absent
 		}
 	}
-	s.number(slot, order)
-	return s, largest, nil
 }
 
 // Marks of samples that have no row.
@@ -322,7 +328,8 @@ func (s *Space) Sample(r int) int { return int(s.sample[r]) }
 func (s *Space) Row(r int) []float32 { return s.row(s.slot[s.sample[r]]) }
 
 // Rows returns the rows as they lie in memory, Dims values each, which must not be changed:
-// row index[r] of data is that of the r-th sample that has the view.
+// row index[r] of data is that of the r-th sample that has the view. In a space that Lazy has made, data
+// is nil, and Fill makes rows.
 func (s *Space) Rows() (data []float32, index []int32) {
 	index = make([]int32, len(s.sample))
 	for r, i := range s.sample {
@@ -332,6 +339,11 @@ func (s *Space) Rows() (data []float32, index []int32) {
 }
 
 func (s *Space) row(slot int32) []float32 {
+	if s.lazy != nil {
+		row := make([]float32, s.Dims)
+		s.lazy.fill(row, slot)
+		return row
+	}
 	at := int(slot) * s.Dims
 	return s.data[at : at+s.Dims : at+s.Dims]
 }
@@ -365,13 +377,17 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 // against sets dst[t] to how alike query and sample others[t] are, and to NaN where the
 // sample lacks the view. A scale other than 0 is the query's local scale.
 func (s *Space) against(dst, query []float32, scale float32, others []int32) {
-	var slots [256]int32
+	var slots [atATime]int32
 	for len(others) > 0 {
 		n := min(len(others), len(slots))
 		for t, j := range others[:n] {
 			slots[t] = max(s.slot[j], 0) // any row will do for an absent one
 		}
-		s.kernel.Against(s.Sum(), query, s.data, slots[:n], dst)
+		if s.lazy != nil {
+			s.lazy.against(s, query, slots[:n], dst)
+		} else {
+			s.kernel.Against(s.Sum(), query, s.data, slots[:n], dst)
+		}
 		s.metric.finish(dst[:n])
 		if scale != 0 {
 			s.localise(dst[:n], scale, slots[:n])

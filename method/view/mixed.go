@@ -127,29 +127,33 @@ const rounding = 1e-14
 const central = 1e-6
 
 // join sets to to the three versions of row, side by side, each of the length of its
-// weight, or all zeros.
-func (s *Scaler) join(to []float64, row []float32) {
+// weight, or all zeros. It returns what they were multiplied by, 0 for one of zeros.
+func (s *Scaler) join(to []float64, row []float32) (factors [3]float64) {
 	d := len(row)
-	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:]
+	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:3*d]
+	low, span, mean, inverse := s.Low[:d], s.Span[:d], s.Mean[:d], s.Inverse[:d]
+	var sums [3]float64 // of the squares, side by side: each addition waits for the one before
 	for k, x := range row {
-		raw[k] = float64(x)
-		standard[k] = (float64(x) - s.Mean[k]) * s.Inverse[k]
+		own, within, apart := float64(x), 0.0, (float64(x)-mean[k])*inverse[k]
+		if span[k] > 0 {
+			within = (own - low[k]) / span[k]
+		}
+		raw[k], ranged[k], standard[k] = own, within, apart
+		sums[0] += own * own
+		sums[1] += within * within
+		sums[2] += apart * apart
 	}
-	s.range01(ranged, row)
 	// A row equal to the mean would have the direction of a rounding error.
 	floor := [3]float64{2: central * central * float64(d)}
 	for part, values := range [][]float64{raw, ranged, standard} {
-		sum := 0.0
-		for _, x := range values {
-			sum += x * x
-		}
-		if sum <= floor[part] {
+		if sums[part] <= floor[part] {
 			clear(values)
 		} else {
-			factor := s.Weights[part] / math.Sqrt(sum)
+			factors[part] = s.Weights[part] / math.Sqrt(sums[part])
 			for k := range values {
-				values[k] *= factor
+				values[k] *= factors[part]
 			}
 		}
 	}
+	return factors
 }

@@ -142,7 +142,7 @@ func (s *Scaler) Apply(ctx context.Context, v *View, threads int) (*View, error)
 	case MinMax:
 		return v.mapped(ctx, v.Dims, threads, s.range01)
 	case Mixed:
-		return v.mapped(ctx, Mixed.Dims(v.Dims), threads, s.join)
+		return v.mapped(ctx, Mixed.Dims(v.Dims), threads, func(to []float64, row []float32) { s.join(to, row) })
 	default:
 		return v, nil
 	}
