@@ -82,7 +82,7 @@ func (o *explainOptions) open(ctx context.Context) (m *mvclust.Model, path strin
 		release()
 		return nil, path, nil, err
 	}
-	return m, path, func() { file.Close(); release() }, nil
+	return m, path, func() { _ = file.Close(); release() }, nil
 }
 
 // explainFunc prints the explanation of one sample or of two.

@@ -26,7 +26,7 @@ const modelFile = "model.mvclust"
 func openModel(ctx context.Context, path string, check func(*mvclust.ModelInfo) error) (*mvclust.Model, string, error) {
 	m, file, path, err := openWith(ctx, path, checked(mvclust.ReadModel, check))
 	if err == nil {
-		file.Close()
+		_ = file.Close()
 	}
 	return m, path, err
 }
@@ -86,7 +86,7 @@ func readModel(ctx context.Context, path string, whole bool, read modelReader) (
 	}
 	defer func() {
 		if err != nil {
-			file.Close()
+			_ = file.Close()
 		}
 	}()
 	info, err := file.Stat()

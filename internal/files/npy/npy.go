@@ -175,7 +175,7 @@ func Members(r io.ReaderAt, size int64) (string, error) {
 	}
 	list := sha256.New()
 	for _, f := range archive.File {
-		fmt.Fprintf(list, "%q %d %08x\n", f.Name, f.UncompressedSize64, f.CRC32)
+		list.Write(fmt.Appendf(nil, "%q %d %08x\n", f.Name, f.UncompressedSize64, f.CRC32))
 	}
 	return hex.EncodeToString(list.Sum(nil)), nil
 }
