@@ -425,22 +425,36 @@ func (m *Model) Write(w io.Writer) error {
 // ReadModel reads a model file of size bytes. It returns a valid model, or an error that
 // says what is wrong with the file and what to do: it is no model, is damaged, or comes
 // from a later version. Files from anywhere are safe to read.
-func ReadModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, false) }
+func ReadModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, whole) }
+
+// ReadCurrent is ReadModel of the current granularity alone, as Model.Current has it, which is all that
+// is needed to predict: without the levels, and without the neighbours that only these compare. It takes
+// less time and memory.
+func ReadCurrent(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, current) }
+
+// extent says how much of a file is read.
+type extent int
+
+const (
+	whole   extent = iota
+	apart          // without the rows and the neighbours
+	current        // without what only the levels need
+)
 
 // OpenModel is ReadModel for a model that is to be explained: it leaves the rows of the views and the
 // Neighbourhoods, most of the file, where they are. SpacesOf and Nearest, and so package explain, read
 // those of the samples that they are asked for, check them, and fail where they are damaged. r must
 // stay open until then. For all that needs every row the model has none. Of a file that an older
 // version has written, all is read.
-func OpenModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, true) }
+func OpenModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, apart) }
 
-// readModelFile is ReadModel, or with apart OpenModel.
-func readModelFile(r io.ReaderAt, size int64, apart bool) (*Model, error) {
+// readModelFile is ReadModel, OpenModel or ReadCurrent.
+func readModelFile(r io.ReaderAt, size int64, much extent) (*Model, error) {
 	h, _, err := readManifest(r, size)
 	if err != nil {
 		return nil, err
 	}
-	m, err := readModel(r, size, h, apart)
+	m, err := readModel(r, size, h, much)
 	if err == nil {
 		err = m.validateParts() // those who read them have looked at the rows and the graph
 	}
@@ -545,7 +559,7 @@ func (f *modelMembers) samples(name string, shape ...int) []int32 {
 }
 
 // readModel puts the model together, which is then to be validated. Parts are read side by side.
-func readModel(r io.ReaderAt, size int64, h *modelHeader, apart bool) (*Model, error) {
+func readModel(r io.ReaderAt, size int64, h *modelHeader, much extent) (*Model, error) {
 	file, err := npy.Open(r, size)
 	if err != nil {
 		return nil, err
@@ -556,12 +570,15 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader, apart bool) (*Model, e
 		Views:     make([]ModelView, len(h.Views)),
 	}
 	type part = func(f *modelMembers, h *modelHeader) error
-	neighbours := func(f *modelMembers, h *modelHeader) error { return m.readNeighbours(f, h, apart) }
+	neighbours := func(f *modelMembers, h *modelHeader) error { return m.readNeighbours(f, h, much) }
 	parts := []part{m.readGraph, neighbours}
 	for i := range h.Views {
-		parts = append(parts, func(f *modelMembers, h *modelHeader) error { return m.readView(f, h, i, apart) })
+		parts = append(parts, func(f *modelMembers, h *modelHeader) error { return m.readView(f, h, i, much == apart) })
 	}
-	parts = append(parts, m.readLevels, m.readConstraints)
+	if m.Level = -1; much != current {
+		parts = append(parts, m.readLevels)
+	}
+	parts = append(parts, m.readConstraints)
 	failed := make([]error, len(parts))
 	err = parallel.Blocks(context.Background(), 0, len(parts), 1, func(_, part, _ int) {
 		failed[part] = parts[part](openMembers(file), h)
@@ -650,8 +667,8 @@ func (f *modelMembers) rows(h *modelHeader, i int, apart bool) (*View, *blocks, 
 	return rows, nil, err
 }
 
-// readNeighbours reads what neighbours writes. With apart, it stays in the file.
-func (m *Model) readNeighbours(f *modelMembers, h *modelHeader, apart bool) error {
+// readNeighbours reads what neighbours writes.
+func (m *Model) readNeighbours(f *modelMembers, h *modelHeader, much extent) error {
 	if h.Settings.Refinement.WithoutCoNeighbours {
 		return nil
 	}
@@ -661,20 +678,18 @@ func (m *Model) readNeighbours(f *modelMembers, h *modelHeader, apart bool) erro
 		return f.err
 	}
 	k := f.infos[i].Shape[1]
-	if apart && k > 0 {
-		const what = "the neighbours"
-		near := storedNearest{
-			f.blocks(what, "neighbors/index", "i4", n, k, h.Block, indexSums),
-			f.blocks(what, "neighbors/probability", "f4", n, k, h.Block, probabilitySums),
-		}
-		if f.err == nil && k >= n {
-			return fmt.Errorf("%d neighbours are stored for each of %d samples", k, n)
-		}
-		if near.index != nil && near.probability != nil {
-			m.nearest = &near
-		}
-		if f.err != nil || m.nearest != nil {
+	if much != whole && k > 0 && k < n {
+		near := f.nearest(h, k)
+		switch {
+		case f.err != nil:
 			return f.err
+		case near != nil && much == apart:
+			m.nearest = near
+			return nil
+		case near != nil:
+			var err error
+			m.Neighbourhoods, err = near.first(n, max(1, min(k, h.Settings.Neighbours)))
+			return err
 		}
 	}
 	index, probability := f.samples("neighbors/index", n, k), f.floats("neighbors/probability", n, k)

@@ -123,20 +123,31 @@ func readManifest(r io.ReaderAt, size int64) (h *modelHeader, length int, err er
 
 // Footprint returns how many bytes ReadModel takes at its peak, at most, and the model afterwards. It is
 // the largest int64 for more than that. The Go runtime comes on top, with what it has not collected yet.
-func (i *ModelInfo) Footprint() int64 { return i.footprint(false) }
+func (i *ModelInfo) Footprint() int64 { return i.footprint(whole) }
+
+// CurrentFootprint is Footprint for ReadCurrent.
+func (i *ModelInfo) CurrentFootprint() int64 { return i.footprint(current) }
 
 // OpenFootprint is Footprint for OpenModel.
-func (i *ModelInfo) OpenFootprint() int64 { return i.footprint(i.apart) }
+func (i *ModelInfo) OpenFootprint() int64 { return i.footprint(apart) }
 
-func (i *ModelInfo) footprint(apart bool) int64 {
-	n := float64(i.Samples)
+func (i *ModelInfo) footprint(much extent) int64 {
+	n, older := float64(i.Samples), 0.0
+	if !i.apart { // a file of an older version, of which all is read
+		if much == current {
+			older = 8*n*float64(i.Neighbours+1) + 16*n
+		}
+		much = whole
+	}
 	// Labels, confidences, offsets and levels are read in another type than they are kept in.
-	sum := (72+16*float64(i.levels)+8*float64(len(i.Views)))*n + 8*float64(i.Edges) + 24*float64(i.pairs) + 6*float64(i.manifest)
-	if apart {
+	sum := older + (72+16*float64(i.levels)+8*float64(len(i.Views)))*n + 8*float64(i.Edges) + 24*float64(i.pairs) + 6*float64(i.manifest)
+	switch k := float64(i.Nearest); {
+	case much == apart:
 		sum += 8 << 20 // blocks
 		return bounded(sum)
-	}
-	if k := float64(i.Nearest); k > 0 {
+	case much == current:
+		sum += 16*n*(min(k, float64(i.Neighbours))+1) + 40*n + 4<<20
+	case k > 0:
 		sum += 16*n*(k+1) + 40*n // as stored, and as they are kept
 	}
 	for _, v := range i.Views {

@@ -1,6 +1,8 @@
 package mvclust
 
 import (
+	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,7 +12,9 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/files/npy"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/internal/words"
+	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -114,6 +118,48 @@ func (v *ModelView) rowsOf(samples []int) (*View, error) {
 // storedNearest are the most probable neighbours of all samples, which stay in the file.
 type storedNearest struct{ index, probability *blocks }
 
+// nearest finds the neighbours in the file, k of each sample; nil where they have no checksums.
+func (f *modelMembers) nearest(h *modelHeader, k int) *storedNearest {
+	const what = "the neighbours"
+	index := f.blocks(what, "neighbors/index", "i4", h.Samples, k, h.Block, indexSums)
+	probability := f.blocks(what, "neighbors/probability", "f4", h.Samples, k, h.Block, probabilitySums)
+	if index == nil || probability == nil {
+		return nil
+	}
+	return &storedNearest{index, probability}
+}
+
+// first reads the first k neighbours of each of n samples.
+func (s *storedNearest) first(n, k int) (*refine.Neighbourhoods, error) {
+	index, probability := make([]int32, n*k), make([]float32, n*k)
+	blocks := len(s.index.sums)
+	failed := make([]error, blocks)
+	err := parallel.Blocks(context.Background(), 0, blocks, 1, func(_, at, _ int) {
+		numbers, err := s.index.readBlock(at)
+		if err != nil {
+			failed[at] = err
+			return
+		}
+		values, err := s.probability.readBlock(at)
+		if err != nil {
+			failed[at] = err
+			return
+		}
+		size := 4 * s.index.width
+		for i := at * s.index.block; len(numbers) > 0; i++ {
+			for t := range k {
+				index[i*k+t] = int32(binary.LittleEndian.Uint32(numbers[4*t:]))
+				probability[i*k+t] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*t:]))
+			}
+			numbers, values = numbers[size:], values[size:]
+		}
+	})
+	if err := cmp.Or(append(failed, err)...); err != nil {
+		return nil, err
+	}
+	return refine.NewNeighbourhoods(k, index, probability)
+}
+
 // HasNearest reports whether the model has the most probable neighbours of its samples, in memory or,
 // for OpenModel, in the file.
 func (m *Model) HasNearest() bool { return m.Neighbourhoods != nil || m.nearest != nil }
@@ -173,6 +219,9 @@ func (e *FileError) Unwrap() error { return e.Problem }
 
 // damaged is the error of a model file that cannot be what was written.
 func damaged(err error) error {
+	if _, said := errors.AsType[*FileError](err); said {
+		return err
+	}
 	return &FileError{fmt.Errorf("the model is damaged: %w; run \"mvclust fit\" again, or copy the file again from where it came", err)}
 }
 

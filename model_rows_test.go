@@ -253,6 +253,49 @@ func TestOpenModelOlderAndHostile(t *testing.T) {
 	}
 }
 
+// The current granularity alone is that of the whole model, and damage is found.
+func TestReadCurrent(t *testing.T) {
+	for name, opt := range modelCases {
+		_, _, m := modelOf(t, opt, true)
+		file := modelFile(t, m)
+		read := func(file []byte) (*mvclust.Model, error) {
+			return mvclust.ReadCurrent(bytes.NewReader(file), int64(len(file)))
+		}
+		now, err := read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := m.Current()
+		if len(now.Levels) > 0 || now.Level != -1 || !slices.Equal(now.Labels, want.Labels) || now.Validate() != nil || now.HasNearest() != want.HasNearest() {
+			t.Errorf("%s: the model is another, or none: %v", name, now.Validate())
+		}
+		for i := 0; i < m.Samples() && m.Neighbourhoods != nil; i++ {
+			a, p := want.Neighbourhoods.Of(i)
+			b, q := now.Neighbourhoods.Of(i)
+			if !slices.Equal(a, b) || !slices.Equal(p, q) {
+				t.Fatalf("%s: sample %d has the neighbours %v, not %v", name, i, b, a)
+			}
+		}
+		old, err := read(patched(t, file, "block", "0"))
+		if err != nil || m.Neighbourhoods != nil && old.Neighbourhoods.K() != m.Neighbourhoods.K() {
+			t.Errorf("%s: a file without checksums of blocks: %v", name, err)
+		}
+		if m.Neighbourhoods == nil {
+			continue
+		}
+		bad := rewritten(t, file, func(name string, content []byte) []byte {
+			if name == "neighbors/index.npy" {
+				content = bytes.Clone(content)
+				content[len(content)-4*m.Neighbourhoods.K()] ^= 1
+			}
+			return content
+		})
+		if _, err := read(bad); err == nil || strings.Count(err.Error(), "the model is damaged") != 1 || !strings.Contains(err.Error(), "do not have their checksum") {
+			t.Errorf("%s: damaged neighbours: %v", name, err)
+		}
+	}
+}
+
 // What a file holds is known before it is read, and hostile sizes are refused.
 func TestStatModel(t *testing.T) {
 	_, _, m := modelOf(t, modelCases["constraints"], false)

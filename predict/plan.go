@@ -9,7 +9,7 @@ import (
 )
 
 // Footprint returns how many bytes New and Predict take at their peak, at most, with the model as
-// mvclust.ReadModel reads it and the rows of so many new samples. The Go runtime comes on top.
+// mvclust.ReadCurrent reads it and the rows of so many new samples. The Go runtime comes on top.
 // threads is that of New.
 func Footprint(i *mvclust.ModelInfo, samples, threads int) int64 {
 	return footprint(i, samples, threads, false)
@@ -24,9 +24,7 @@ func footprint(i *mvclust.ModelInfo, samples, threads int, lean bool) int64 {
 	if i == nil {
 		return 0
 	}
-	n := int64(i.Samples)
-	neighbours := 8*n*int64(min(i.Neighbours, i.Nearest)+1) + 16*n // of the current granularity
-	return i.Footprint() + neighbours + 150*n + searching(i, i.Samples, samples, min(samples, batchSize), threads, lean)
+	return i.CurrentFootprint() + 150*int64(i.Samples) + searching(i, i.Samples, samples, min(samples, batchSize), threads, lean)
 }
 
 // searching returns the bytes of the rows of a model as they are compared, of their indexes, of all new

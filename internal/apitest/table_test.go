@@ -134,6 +134,8 @@ var table = map[string]any{
 	"predict.UpdateFootprint":            predict.UpdateFootprint,
 	"mvclust.ModelInfo.Footprint":        (*mvclust.ModelInfo).Footprint,
 	"mvclust.ModelInfo.OpenFootprint":    (*mvclust.ModelInfo).OpenFootprint,
+	"mvclust.ModelInfo.CurrentFootprint": (*mvclust.ModelInfo).CurrentFootprint,
+	"mvclust.ReadCurrent":                mvclust.ReadCurrent,
 	"mvclust.StatModel":                  mvclust.StatModel,
 	"mvclust.ViewInfo.Compared":          mvclust.ViewInfo.Compared,
 	"mvclust.OpenModel":                  mvclust.OpenModel,

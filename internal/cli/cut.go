@@ -156,7 +156,7 @@ type cutting struct {
 func (o *cutOptions) read(j *job) (*cutting, error) {
 	c := &cutting{}
 	err := j.during("reading the model", "files", func() (err error) {
-		c.model, j.model, err = openModel(j.ctx, o.output, nil)
+		c.model, j.model, err = openModel(j.ctx, o.output)
 		return err
 	})
 	if err != nil {

@@ -21,10 +21,9 @@ import (
 const modelFile = "model.mvclust"
 
 // openModel reads the model of a folder that fit has written, or the file itself, and
-// returns the path of the file too. A folder that a killed run has left is put right first. Before it is
-// read, what it holds is passed to check, if that is not nil.
-func openModel(ctx context.Context, path string, check func(*mvclust.ModelInfo) error) (*mvclust.Model, string, error) {
-	m, file, path, err := openWith(ctx, path, checked(mvclust.ReadModel, check))
+// returns the path of the file too. A folder that a killed run has left is put right first.
+func openModel(ctx context.Context, path string) (*mvclust.Model, string, error) {
+	m, file, path, err := openWith(ctx, path, mvclust.ReadModel)
 	if err == nil {
 		_ = file.Close()
 	}
@@ -51,14 +50,11 @@ func openWith(ctx context.Context, path string, read modelReader) (*mvclust.Mode
 	}
 }
 
-// modelReader is mvclust.ReadModel or OpenModel.
+// modelReader is mvclust.ReadModel, ReadCurrent or OpenModel.
 type modelReader func(r io.ReaderAt, size int64) (*mvclust.Model, error)
 
-// checked returns a reader that first passes what the file holds to check, if that is not nil.
+// checked returns a reader that first passes what the file holds to check.
 func checked(read modelReader, check func(*mvclust.ModelInfo) error) modelReader {
-	if check == nil {
-		return read
-	}
 	return func(r io.ReaderAt, size int64) (*mvclust.Model, error) {
 		info, err := mvclust.StatModel(r, size)
 		if err == nil {

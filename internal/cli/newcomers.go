@@ -28,6 +28,8 @@ type newcomerOptions struct {
 	format  tableFormat
 	threads positive
 	memory  size
+	// reads is mvclust.ReadModel, or ReadCurrent where that is enough.
+	reads modelReader
 	// footprint is that of the command: predict.LeanFootprint, or UpdateFootprint.
 	footprint func(i *mvclust.ModelInfo, samples, threads int) int64
 }
@@ -56,14 +58,14 @@ func (o *newcomerOptions) flags(f *pflag.FlagSet, table string) {
 }
 
 // run parses the arguments and calls do.
-func (o *newcomerOptions) run(cmd *cobra.Command, args []string, footprint func(i *mvclust.ModelInfo, samples, threads int) int64, do func(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error) error {
+func (o *newcomerOptions) run(cmd *cobra.Command, args []string, do func(ctx context.Context, out, stderr io.Writer, o newcomerOptions) error) error {
 	switch len(args) {
 	case 0:
 		return usagef(cmd, "no MODEL is given; name a folder that \"mvclust fit\" has written, and the files of the new samples")
 	case 1:
 		return usagef(cmd, "no VIEW is given; name at least one file of new samples after the model %s", args[0])
 	}
-	o.model, o.sources, o.footprint = args[0], args[1:], footprint
+	o.model, o.sources = args[0], args[1:]
 	return do(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), *o)
 }
 
@@ -103,10 +105,14 @@ func (o *newcomerOptions) begin(ctx context.Context, out, stderr io.Writer) (*jo
 func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 	n := &newcomers{}
 	err := j.during("reading the model", "files", func() (err error) {
-		n.model, n.path, err = openModel(j.ctx, o.model, func(i *mvclust.ModelInfo) error {
+		var file *os.File
+		n.model, file, n.path, err = openWith(j.ctx, o.model, checked(o.reads, func(i *mvclust.ModelInfo) error {
 			n.info = i
 			return o.limit(j, memory.AtHand(), i, nil)
-		})
+		}))
+		if err == nil {
+			_ = file.Close()
+		}
 		j.model = n.path
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 )
 
 func newPredictCommand() *cobra.Command {
-	var o newcomerOptions
+	o := newcomerOptions{reads: mvclust.ReadCurrent, footprint: predict.LeanFootprint}
 	cmd := &cobra.Command{
 		Use:   "predict [flags] MODEL VIEW [VIEW...]",
 		Short: "Assign new samples to the clusters of a model",
@@ -42,7 +42,7 @@ A sample of the model, with the same views and values, gets the label that it ha
   mvclust predict mvclust-out/model.mvclust new.parquet:image new.parquet:text
   mvclust predict mvclust-out text=captions.npy --format parquet -o out`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, predict.LeanFootprint, predictFunc)
+			return o.run(cmd, args, predictFunc)
 		},
 	}
 	o.flags(cmd.Flags(), "predictions")

@@ -101,7 +101,7 @@ func reviewFunc(ctx context.Context, out io.Writer, o reviewOptions) error {
 	if info, err := os.Stat(o.folder); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is no folder; name one that \"mvclust fit\" has written", o.folder)
 	}
-	m, path, err := openModel(ctx, o.folder, nil)
+	m, path, err := openModel(ctx, o.folder)
 	if err != nil {
 		return err
 	}

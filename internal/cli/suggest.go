@@ -66,7 +66,7 @@ func suggestFunc(ctx context.Context, out, stderr io.Writer, o suggestOptions) e
 		return err
 	}
 	defer j.close()
-	m, path, err := openModel(ctx, o.source, nil)
+	m, path, err := openModel(ctx, o.source)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func newUpdateCommand() *cobra.Command {
-	var o newcomerOptions
+	o := newcomerOptions{reads: mvclust.ReadModel, footprint: predict.UpdateFootprint}
 	cmd := &cobra.Command{
 		Use:   "update [flags] MODEL VIEW [VIEW...]",
 		Short: "Add new samples to a model and its clusters",
@@ -41,7 +41,7 @@ samples have the row numbers that follow.`,
 		Example: `  mvclust update mvclust-out new.npz
   mvclust update monday monday-news.parquet -o tuesday`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args, predict.UpdateFootprint, updateFunc)
+			return o.run(cmd, args, updateFunc)
 		},
 	}
 	o.flags(cmd.Flags(), "labels")
