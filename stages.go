@@ -144,7 +144,7 @@ type pairs struct {
 }
 
 // indexedFrom is the number of samples from which on a fit finds out how new ones are to be searched for:
-// it takes a tenth of its time there, a 25th for 1,000,000 samples, and most of what predict takes to get
+// it takes a tenth of its time there, a twentieth for 1,000,000 samples, and most of what predict takes to get
 // ready. A test changes it.
 var indexedFrom = 300_000
 
