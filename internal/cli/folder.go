@@ -154,7 +154,7 @@ func (o *output) close(err error) error {
 	if err = errors.Join(err, o.file.Close()); err == nil {
 		members := ""
 		if o.staged.name == modelFile {
-			members, err = membersOf(o.staged.temporary)
+			members, _ = membersOf(o.staged.temporary) // without it, the SHA-256 tells
 		}
 		o.folder.mu.Lock()
 		o.staged.sha256, o.staged.members = hex.EncodeToString(o.digest.Sum(nil)), members

@@ -73,9 +73,9 @@ type runReport struct {
 	// Review says that the clusters are those that answers have led to.
 	Review *reviewReport `json:"review,omitempty"`
 
-	Labels     string            `json:"labels"`        // the file that they are in
-	Files      map[string]string `json:"files"`         // the SHA-256 of those written with this one
-	Members    string            `json:"model_members"` // npy.Members of the model
+	Labels     string            `json:"labels"`                  // the file that they are in
+	Files      map[string]string `json:"files"`                   // the SHA-256 of those written with this one
+	Members    string            `json:"model_members,omitempty"` // npy.Members of the model
 	Clusters   int               `json:"clusters"`
 	Singletons int               `json:"singletons"`
 	Sizes      []int             `json:"sizes"` // of the largest clusters

@@ -61,9 +61,9 @@ type updateReport struct {
 	Seconds float64        `json:"seconds"`
 	Stages  []stageReport  `json:"stages"`
 
-	Labels     string            `json:"labels"`        // the file that they are in
-	Files      map[string]string `json:"files"`         // the SHA-256 of those written with this one
-	Members    string            `json:"model_members"` // npy.Members of the model
+	Labels     string            `json:"labels"`                  // the file that they are in
+	Files      map[string]string `json:"files"`                   // the SHA-256 of those written with this one
+	Members    string            `json:"model_members,omitempty"` // npy.Members of the model
 	Samples    int               `json:"samples"`
 	Sizes      map[int]int       `json:"sizes"` // of the clusters, by label
 	Confidence float64           `json:"mean_confidence"`
