@@ -220,7 +220,7 @@ func ExampleModel() {
 	}
 	fmt.Printf("%d samples in %d clusters, sample %s in cluster %d\n", m.Samples(), m.Clusters(), m.ID(5), m.Labels[5])
 	// Output:
-	// 120 samples in 4 clusters, sample 5 in cluster 3
+	// 120 samples in 4 clusters, sample 5 in cluster 1
 }
 
 // A level has fewer or more clusters; a number of clusters is met exactly.
