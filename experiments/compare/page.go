@@ -436,10 +436,25 @@ func (p *page) Skipped() string {
 		for _, c := range p.e.all {
 			if list, reason := p.e.records(x, c); list == nil {
 				skipped.Add(reason, c.Name+" on "+x.title())
+				continue
+			}
+			if run, all := p.e.searched(x, c); run < all {
+				skipped.Add("so many points of the grid were run, and the best of these is shown", fmt.Sprintf("%d of %d for %s on %s", run, all, c.Name, x.title()))
 			}
 		}
 	}
 	return skipped.List("Not run:", false)
+}
+
+// searched returns how many points of a grid were run, and how many there are.
+func (e *Experiment) searched(x *subject, c contestant) (run, all int) {
+	grid := e.grid(x, c)
+	for _, s := range grid {
+		if e.l.One(s) != nil {
+			run++
+		}
+	}
+	return run, len(grid)
 }
 
 // touched reports whether any system was run on a subject.
