@@ -115,6 +115,15 @@ func TestPage(t *testing.T) {
 	if again := run(t, l, e); again != text || calls != first {
 		t.Errorf("a second run calls systems %d times", calls-first)
 	}
+	subject, system := &e.subjects[0], e.all[slices.IndexFunc(e.all, func(c contestant) bool { return c.Name == "GMC" })]
+	if done, all := e.searched(subject, system); done != all || all != 1 || strings.Contains(text, "points of the grid") {
+		t.Errorf("%d of %d points of the grid were run on %s", done, all, subject.title())
+	}
+	stopped := *e
+	stopped.l = labtest.New(t, data)
+	if done, all := stopped.searched(subject, system); done != 0 || all != 1 {
+		t.Errorf("%d of %d points of the grid were run on %s", done, all, subject.title())
+	}
 	raw, err := e.JSON()
 	if err != nil {
 		t.Fatal(err)
