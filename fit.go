@@ -41,14 +41,20 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	constraints, err := opt.Constraints.Resolve(r.plan.samples)
+	return r.fit(views)
+}
+
+// fit is Fit as planned.
+func (r *run) fit(views []*View) (*Result, error) {
+	p := r.plan
+	constraints, err := p.Constraints.Resolve(p.samples)
 	if err != nil {
 		return nil, err
 	}
-	if r.cutter, err = newCutter(opt.Constraints, opt.Examples, opt.Clusters, r.plan.samples, r.plan.Threads); err != nil {
+	if r.cutter, err = newCutter(p.Constraints, p.Examples, p.Clusters, p.samples, p.Threads); err != nil {
 		return nil, err
 	}
-	alike, err := view.Equal(ctx, views, r.plan.Threads)
+	alike, err := view.Equal(r.ctx, views, p.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +88,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err := r.cut(result); err != nil {
 		return nil, err
 	}
-	if opt.Learner == nil {
+	if p.Learner == nil {
 		result.Options.Learning = e.functions.Settings
 	}
 	return result, nil

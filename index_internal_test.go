@@ -11,8 +11,6 @@ import (
 
 // A fit finds the indexes that the rows of its model have, and a file keeps them.
 func TestIndexes(t *testing.T) {
-	defer func(old int) { indexedFrom = old }(indexedFrom)
-	indexedFrom = 10_000
 	set, err := synth.Generate(synth.Config{Samples: 10_300, Classes: 40, Views: 2, Dims: []int{6, 4}, Noise: []float64{0.6}, Missing: 0.02, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +22,12 @@ func TestIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Fit(t.Context(), set.Views, Options{Preset: Paper, Local: true, Neighbours: 4, Consume: true, Threads: 2})
+	run, err := newRun(t.Context(), set.Views, Options{Preset: Paper, Local: true, Neighbours: 4, Consume: true, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.plan.indexed = 10_000
+	r, err := run.fit(set.Views)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,11 +143,6 @@ type pairs struct {
 	indexes []*neighbour.Parts
 }
 
-// indexedFrom is the number of samples from which on a fit finds out how new ones are to be searched for:
-// it takes a tenth of its time there, a twentieth for 1,000,000 samples, and most of what predict takes to get
-// ready. A test changes it.
-var indexedFrom = 300_000
-
 // pairs numbers the samples along a walk from neighbour to neighbour, localises the
 // similarities and collects the pairs. It takes the lists away.
 func (r *run) pairs(spaces []*similarity.Space, lists []*neighbour.Lists) (*pairs, error) {
@@ -173,7 +168,7 @@ func (r *run) pairs(spaces []*similarity.Space, lists []*neighbour.Lists) (*pair
 		p.scales[m] = sparse.Scatter(p.order, p.spaces[m].LocalScales())
 	}
 	for m, s := range p.spaces {
-		if s.Samples < indexedFrom {
+		if s.Samples < r.plan.indexed {
 			continue
 		}
 		if p.indexes[m], err = neighbour.FindParts(r.ctx, s.Gather(p.order.Inverse()), r.plan.Candidates, r.plan.Seed, r.plan.Threads); err != nil {
