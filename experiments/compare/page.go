@@ -414,8 +414,7 @@ func (p *page) Descents() string {
 			for _, r := range own {
 				all = append(all, lab.ARI.Of(r))
 			}
-			return fmt.Sprintf("over %d seeds, the ARI is %s, from %.1f to %.1f, and one run of their program gives %.1f",
-				len(own), own.Of(lab.ARI).Write(1), slices.Min(all), slices.Max(all), program(x.name, c.Name, false))
+			return fmt.Sprintf("over %d seeds, the ARI of ours is %s, from %.1f to %.1f", len(own), own.Of(lab.ARI).Write(1), slices.Min(all), slices.Max(all))
 		}
 	}
 	return ""
