@@ -224,7 +224,7 @@ func (m *Model) spaces(ctx context.Context, threads int, lazy bool) ([]*similari
 		}
 		var s *similarity.Space
 		if lazy && v.Metric == similarity.Cosine && v.Index != nil && len(v.Index.Axes) > 0 {
-			s, err = similarity.Lazy(ctx, v.Rows, v.Scaler, threads)
+			s, err = similarity.Lazy(ctx, v.Rows, v.Scaler, nil, threads)
 		} else {
 			s, err = v.space(ctx, threads)
 		}

@@ -82,6 +82,10 @@ type Options struct {
 	// and drop them after the fusion. Afterwards, also after an error, the views' Data must
 	// not be used. No two views may share it.
 	Consume bool
+	// Lean makes Fit keep the rows of views under Cosine that are scaled as they are given, and scale them
+	// when they are compared. That takes less memory, see Footprint, and more time. It does not
+	// change the result.
+	Lean bool
 	// Progress, if not nil, is called now and then, by one goroutine at a time.
 	// It should return quickly.
 	Progress func(Progress)

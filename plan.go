@@ -135,6 +135,11 @@ func (p *plan) scale(m int) view.Scale {
 	return p.Scale
 }
 
+// lean says whether the rows of view m stay as they are given, and are scaled when they are compared.
+func (p *plan) lean(m int) bool {
+	return p.Lean && p.Metrics[m] == similarity.Cosine && p.scale(m) != view.NoScale
+}
+
 // order checks the order that was given.
 func (p *plan) order() error {
 	if p.Order == nil {
@@ -179,23 +184,29 @@ func (o Options) Footprint(samples int, dims []int) (int64, error) {
 // and from the graph on.
 func (p *plan) footprint() int64 {
 	views := len(p.dims)
-	rows, search := p.rowsFootprint()
+	rows, preparing, search, index := p.rowsFootprint()
 	list := neighbour.ListsFootprint(p.samples, p.Candidates)
 	pairs := pair.Bound(p.samples, p.Candidates, views)
 	held := pair.Footprint(pairs)
 	neighbours := int64(views-1)*list + search
 	union := int64(views)*list + held
 	if p.samples >= p.indexed {
-		union = max(union, int64(views)*list+search)
+		union = max(union, int64(views)*list+index)
 	}
 	learn := held + p.Learning.Footprint(pairs, views)
 	fuse := held + posterior.Footprint(pairs, pairsAtOnce(p.samples), views)
 	if p.Learner != nil { // it is given all pairs, and their similarities
 		learn = held + (8+4*int64(views))*pairs
 	}
+	graph := 8 * 2 * pairs
 	clustering := refine.Footprint(pairs)
 	if p.Preset == Auto {
-		clustering = 8*2*pairs + p.selection().Footprint(p.samples, pairs, p.Threads)
+		clustering = p.selection().Footprint(p.samples, pairs, p.Threads)
+		if !p.Constraints.Empty() { // which are put into the graph at the end
+			clustering += graph
+		}
+		nearest := graph + 8*int64(p.samples)*int64(selection.MaxNeighbours(p.samples)+1)
+		clustering = max(clustering, nearest)
 	}
 	if !p.Consume {
 		clustering += rows
@@ -205,7 +216,7 @@ func (p *plan) footprint() int64 {
 	if !p.Constraints.Empty() && p.Preset == Auto {
 		clustering += 8 * samples * (most + 1) // the neighbours without them, too
 	}
-	return max(rows+max(neighbours, union, learn, fuse), clustering, p.structureFootprint()) + samples*int64(48+16*views) + fixed
+	return max(rows+max(preparing, neighbours, union, learn, fuse), clustering, p.structureFootprint()) + samples*int64(48+16*views) + fixed
 }
 
 // structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.
@@ -223,22 +234,28 @@ func (p *plan) structureFootprint() int64 {
 	return 4*int64(p.samples)*int64(dims) + max(making, small.footprint()-fixed)
 }
 
-// rowsFootprint returns the bytes of the rows of all views, as given and as compared, and
-// those that the largest search takes beside them.
-func (p *plan) rowsFootprint() (rows, search int64) {
-	var largest int64
+// rowsFootprint returns the bytes of the rows of all views, as given and as compared, and those
+// that are held beside them while they are prepared, in the largest search, and for the largest index.
+func (p *plan) rowsFootprint() (rows, preparing, search, index int64) {
 	for m, d := range p.dims {
 		given, scale := 4*int64(p.samples)*int64(d), p.scale(m)
 		scaled := scale.Footprint(p.samples, d)
 		d = scale.Dims(d)
-		if p.Consume && scaled > 0 {
-			largest = max(largest, given) // which is freed once it is scaled
-			given = 0
+		kept := int64(0)
+		switch {
+		case p.lean(m):
+			rows += given + similarity.LazyFootprint(p.samples, d, p.Threads)
+			kept = similarity.KeptFootprint(p.samples, d)
+		case p.Consume && scaled > 0:
+			preparing = max(preparing, given) // which is freed once it is scaled
+			rows += scaled
+		default:
+			rows += given + scaled + p.Metrics[m].Footprint(p.samples, d, p.Consume || scaled > 0)
 		}
-		rows += given + scaled + p.Metrics[m].Footprint(p.samples, d, p.Consume || scaled > 0)
-		search = max(search, p.Search.Footprint(p.samples, d, p.Candidates))
+		search = max(search, kept+p.Search.Footprint(p.samples, d, p.Candidates))
+		index = max(index, kept+neighbour.PartsFootprint(p.samples, d, p.Candidates))
 	}
-	return rows + largest, search
+	return rows, preparing, search, index
 }
 
 // fixed is what a run holds however few samples there are.

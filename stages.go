@@ -56,6 +56,10 @@ func (r *run) space(v *View, m int) (*view.Scaler, *similarity.Space, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if r.plan.lean(m) {
+		space, err := similarity.Lazy(r.ctx, v, scaler, r.plan.Order, r.plan.Threads)
+		return scaler, space, r.varied(space, err, m)
+	}
 	scaled, err := scaler.Apply(r.ctx, v, r.plan.Threads)
 	if err != nil {
 		return nil, nil, err
@@ -65,10 +69,16 @@ func (r *run) space(v *View, m int) (*view.Scaler, *similarity.Space, error) {
 		v.Data = nil
 	}
 	space, err := similarity.NewSpace(r.ctx, scaled, r.plan.Metrics[m], r.plan.Order, r.plan.Consume || copied, r.plan.Threads)
+	return scaler, space, r.varied(space, err, m)
+}
+
+// varied returns the error that there was in making the space of view m, or that its rows are all
+// equal where those of other views are not.
+func (r *run) varied(space *similarity.Space, err error, m int) error {
 	if err == nil && r.trace.Distinct != 1 {
 		err = space.Varied()
 	}
-	return scaler, space, r.afterScaling(err, m)
+	return r.afterScaling(err, m)
 }
 
 // afterScaling adds to an error about view m that its values are the scaled ones. Under Mixed
@@ -100,8 +110,11 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 	step, before := r.begin(StageNeighbours, total), 0
 	lists := make([]*neighbour.Lists, len(spaces))
 	for m, s := range spaces {
-		var err error
-		lists[m], err = neighbour.Search(r.ctx, s, r.plan.Candidates, r.plan.Seed, r.plan.Search, r.plan.Threads, func(done int) { step.done(before + done) })
+		kept, err := s.Kept(r.ctx, r.plan.Threads) // until the next view
+		if err != nil {
+			return nil, err
+		}
+		lists[m], err = neighbour.Search(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Search, r.plan.Threads, func(done int) { step.done(before + done) })
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +184,11 @@ func (r *run) pairs(spaces []*similarity.Space, lists []*neighbour.Lists) (*pair
 		if s.Samples < r.plan.indexed {
 			continue
 		}
-		if p.indexes[m], err = neighbour.FindParts(r.ctx, s.Gather(p.order.Inverse()), r.plan.Candidates, r.plan.Seed, r.plan.Threads); err != nil {
+		kept, err := s.Gather(p.order.Inverse()).Kept(r.ctx, r.plan.Threads)
+		if err != nil {
+			return nil, err
+		}
+		if p.indexes[m], err = neighbour.FindParts(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Threads); err != nil {
 			return nil, err
 		}
 	}

@@ -237,7 +237,7 @@ type fitInput struct {
 func (o *fitOptions) read(j *job, opt *mvclust.Options) (*fitInput, error) {
 	in := &fitInput{truthSource: o.truth, pictureSource: pictureReport{o.thumbs, o.thumbsRoot}}
 	set, err := o.load(j, func(samples int, dims []int, scratch int64) error {
-		room, release, err := limitMemory(o.memory, memory.AtHand(), *opt, &demand{o.named(), samples, dims, scratch, o.thumbs != ""})
+		room, release, err := limitMemory(o.memory, memory.AtHand(), opt, &demand{o.named(), samples, dims, scratch, o.thumbs != ""})
 		if err != nil {
 			return translate(err, o.named(), &dataset.Set{})
 		}

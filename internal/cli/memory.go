@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -132,16 +133,25 @@ func (d *demand) String() string {
 
 // limitMemory sets the memory limit of the process to the budget, or without a budget to
 // what the run needs, until release is called. It returns what a picture may take. It is an
-// error if the run needs more than the budget or, without a budget, than there is at hand.
-func limitMemory(budget size, hand memory.Limit, opt mvclust.Options, d *demand) (pictures int64, release func(), err error) {
-	run, err := d.bytes(opt)
+// error if the run needs more than the budget or, without a budget, than there is at hand. It
+// sets opt.Lean where the run needs too much without it, and less with it.
+func limitMemory(budget size, hand memory.Limit, opt *mvclust.Options, d *demand) (pictures int64, release func(), err error) {
+	run, err := d.bytes(*opt)
 	if err != nil {
 		return 0, nil, err
 	}
-	need, most := run, run
+	beside, beyond := size(0), size(0)
 	if d.pictures {
-		need, most = run+report.LeastPictureMemory, run+report.MostPictureMemory
+		beside, beyond = report.LeastPictureMemory, report.MostPictureMemory
 	}
+	if room := cmp.Or(budget, size(hand.Bytes)); run+beside > room {
+		lean := *opt
+		lean.Lean = true
+		if less, err := d.bytes(lean); err == nil && less < run {
+			run, opt.Lean = less, true
+		}
+	}
+	need, most := run+beside, run+beyond
 	if budget == 0 && int64(need) > hand.Bytes {
 		return 0, nil, tooLarge(strings.Join(baseNames(d.sources), ", ")+": "+d.String(), need, hand, "give fewer samples or features, fewer --neighbors or less of --param candidates, or give --memory "+need.String()+" to try it in spite of that")
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/memory"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/report"
 )
@@ -194,7 +195,7 @@ func TestLimitMemory(t *testing.T) {
 	const n = 1_000_000
 	dims := []int{128, 128}
 	limit := func(budget size) (int64, error) {
-		_, release, err := limitMemory(budget, memory.Limit{Bytes: 1 << 50}, mvclust.Options{}, &demand{samples: n, dims: dims})
+		_, release, err := limitMemory(budget, memory.Limit{Bytes: 1 << 50}, new(mvclust.Options), &demand{samples: n, dims: dims})
 		at := debug.SetMemoryLimit(-1)
 		if err == nil {
 			release()
@@ -242,7 +243,7 @@ func TestMemoryAtHand(t *testing.T) {
 	t.Setenv("GOGC", "")
 	d := &demand{sources: []string{"in/a.npy"}, samples: 1_000_000, dims: []int{128, 128}}
 	hand := memory.Limit{Bytes: 1 << 30, By: "what is left"}
-	_, _, err := limitMemory(0, hand, mvclust.Options{}, d)
+	_, _, err := limitMemory(0, hand, new(mvclust.Options), d)
 	said := regexp.MustCompile(`^a\.npy: 1000000 samples in 2 views take ([0-9.]+GiB) of memory where there are 1GiB, what is left; give fewer samples or features, .* or give --memory ([0-9.]+GiB) to try`)
 	if err == nil || !said.MatchString(err.Error()) {
 		t.Fatalf("the error is %v", err)
@@ -253,7 +254,7 @@ func TestMemoryAtHand(t *testing.T) {
 		t.Errorf("the figures are %s and %s", remedy[1], remedy[2])
 	}
 	for budget, at := range map[size]int64{need: hand.Bytes, 0: int64(need)} {
-		_, release, err := limitMemory(budget, memory.Limit{Bytes: at}, mvclust.Options{}, d)
+		_, release, err := limitMemory(budget, memory.Limit{Bytes: at}, new(mvclust.Options), d)
 		if err != nil {
 			t.Errorf("with a budget of %s and %d at hand: %v", &budget, at, err)
 			continue
@@ -262,11 +263,29 @@ func TestMemoryAtHand(t *testing.T) {
 	}
 }
 
+// Where scaled rows are too much, rows stay as they are given.
+func TestLeanMemory(t *testing.T) {
+	t.Setenv("GOGC", "")
+	d := &demand{samples: 5_000_000, dims: []int{128, 128}}
+	for budget, want := range map[size]bool{24 << 30: true, 40 << 30: false, 0: true} {
+		opt := mvclust.Options{Consume: true}
+		_, release, err := limitMemory(budget, memory.Limit{Bytes: 24 << 30}, &opt, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if opt.Lean != want {
+			t.Errorf("with a budget of %s, rows are scaled when they are compared: %v, want %v", &budget, opt.Lean, want)
+		}
+	}
+}
+
 // Pictures get what the budget leaves, within bounds, and count as a part of what a run needs.
 func TestPictureMemory(t *testing.T) {
 	t.Setenv("GOGC", "")
 	d := &demand{samples: 100_000, dims: []int{128}, pictures: true}
-	run, err := d.bytes(mvclust.Options{})
+	plain := mvclust.Options{Metrics: []similarity.Metric{similarity.L2}} // whose rows are not scaled
+	run, err := d.bytes(plain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +294,7 @@ func TestPictureMemory(t *testing.T) {
 		{0, 1 << 50, most}, {0, run + least + 100, least + 100}, {0, run + least - 1, 0},
 		{run + least - 1, 1 << 50, 0}, {run + least, 1 << 50, least}, {run + 2*least, 1 << 50, 2 * least}, {run + 3*most, 1 << 50, most},
 	} {
-		got, release, err := limitMemory(c.budget, memory.Limit{Bytes: int64(c.hand)}, mvclust.Options{}, d)
+		got, release, err := limitMemory(c.budget, memory.Limit{Bytes: int64(c.hand)}, &plain, d)
 		if (err != nil) != (c.want == 0) || got != int64(c.want) {
 			t.Errorf("budget %d, %d at hand: %d for a picture, %v; want %d", c.budget, c.hand, got, err, c.want)
 		}

@@ -252,6 +252,9 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 	if trace.Distinct == 1 {
 		r.Notes = append(r.Notes, same(r.Inputs.Samples, len(result.Sizes)))
 	}
+	if opt.Lean {
+		r.Notes = append(r.Notes, "rows were kept as they are given and scaled when they were compared, which takes longer: scaled rows need more memory than the run may use")
+	}
 	for m, v := range set.Views {
 		leftOut := trace.Agreement != nil && trace.Agreement.LeftOut[m]
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{

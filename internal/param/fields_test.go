@@ -23,6 +23,7 @@ var notSettings = map[string]string{
 	"Learner":     "a function",
 	"Progress":    "a function",
 	"Order":       "a list of all samples",
+	"Lean":        "--memory",
 	"Consume":     "the command always consumes what it has read",
 }
 

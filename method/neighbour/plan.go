@@ -13,9 +13,21 @@ func (s Settings) Footprint(rows, dims, k int) int64 {
 		// panels, or the reduced rows exist twice.
 		// The groups of equal rows are kept beside all that.
 		cells := int64(cellCount(rows))
-		bytes = max(bytes, n*(4*k64+100+8*foreseenProbes)+4*int64(dims)*(n+wholePanels*cells)) + cells*(4*int64(dims)+20*checked+8*k64) + 24*n
+		bytes = max(bytes, n*(4*k64+100+8*foreseenProbes)+packedFootprint(n, dims, cells)) + cells*(4*int64(dims)+20*checked+8*k64) + 24*n
 	}
 	return bytes
+}
+
+// packedFootprint returns the bytes of rows by cell, in whole panels.
+func packedFootprint(n int64, dims int, cells int64) int64 {
+	return 4 * int64(dims) * (n + wholePanels*cells)
+}
+
+// PartsFootprint returns how many bytes FindParts for k neighbours holds at most beside the rows, its
+// result included.
+func PartsFootprint(rows, dims, k int) int64 {
+	n, cells := int64(rows), int64(indexCells(rows))
+	return n*120 + packedFootprint(n, dims, cells) + cells*(4*int64(dims)+20*checked+8*int64(k))
 }
 
 // Expected of an approximate search: probes per row, and costShare.

@@ -186,6 +186,10 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err := near.Prepare(ctx, threads); err != nil {
 		return nil, err
 	}
+	samples := g.Samples()
+	if constraints == nil {
+		g = nil // which may be freed: the neighbours say all that is needed
+	}
 	mates := classmates(near)
 	s.plan.narrow(set, mates)
 	plan := s.plan
@@ -200,14 +204,14 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 		return nil, err
 	}
 	walk := walkOver(nearest)
-	most := g.Samples() / 2
+	most := samples / 2
 	if mates <= tiny {
-		most = g.Samples() - 1
+		most = samples - 1
 	}
 	if err := setCriteria(ctx, walk, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
-	r.Best, r.Clear = choose(r.Candidates, g.Samples(), most)
+	r.Best, r.Clear = choose(r.Candidates, samples, most)
 	r.Best = s.wanted(r.Candidates, r.Best)
 	if err := s.divide(ctx, walk, r, threads); err != nil {
 		return nil, err

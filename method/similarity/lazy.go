@@ -2,11 +2,12 @@ package similarity
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -16,23 +17,36 @@ type lazyRows struct {
 	view   *view.View
 	scaler *view.Scaler
 	known  []view.Lengths // by sample, of the rows that Fill has made
-	pool   sync.Pool      // of *lazyScratch
+
+	mu    sync.Mutex
+	spare []*lazyScratch // not in use
 }
 
-// lazyScratch is room for some rows at a time.
+// lazyScratch holds the rows that one thread has compared last: the samples that come next often
+// have the same neighbours.
 type lazyScratch struct {
-	rows  []float32
-	wide  []float64
-	slots []int32 // 0, 1, 2, ...
+	wide   []float64
+	query  []float32
+	rows   []float32 // a place for each row
+	sample []int32   // by place: whose row it is, or absent
+	turn   []uint32  // by place: the comparison that took it last
+	turns  uint32
+	places [atATime]int32
 }
+
+// keptBytes bounds the rows of a lazyScratch.
+const keptBytes = 8 << 20
+
+// kept returns how many rows a lazyScratch has places for.
+func kept(dims int) int { return max(2*atATime, keptBytes/(4*dims)) }
 
 // atATime is how many rows are compared at a time.
 const atATime = 256
 
-// Lazy is NewSpace, under Cosine, of a view scaled by the scaler, which keeps no row that is scaled: it
-// makes them anew for every comparison. The view and the scaler must not change meanwhile. The errors
-// are those of NewSpace and Scaler.Validate.
-func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, threads int) (*Space, error) {
+// Lazy is NewSpace, under Cosine, of a view scaled by the scaler. It keeps few rows that are scaled,
+// and makes the others anew when they are compared. The view and the scaler must not change
+// meanwhile. The errors are those of NewSpace and Scaler.Validate.
+func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, order sparse.Permutation, threads int) (*Space, error) {
 	if err := kernel.Check(); err != nil {
 		return nil, err
 	}
@@ -42,16 +56,14 @@ func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, threads int) (
 	if err := scaler.Validate(v.Dims); err != nil {
 		return nil, err
 	}
+	if order != nil {
+		if err := order.Check(v.Samples); err != nil {
+			return nil, err
+		}
+	}
 	s := &Space{
 		Name: v.Name, Samples: v.Samples, Dims: scaler.Scale.Dims(v.Dims), FirstZero: -1, metric: Cosine, kernel: kernel.Best(),
 		lazy: &lazyRows{view: v, scaler: scaler, known: make([]view.Lengths, v.Samples)},
-	}
-	s.lazy.pool.New = func() any {
-		x := &lazyScratch{rows: make([]float32, atATime*s.Dims), wide: make([]float64, s.Dims)}
-		for t := range int32(atATime) {
-			x.slots = append(x.slots, t)
-		}
-		return x
 	}
 	slot := slots(v, false)
 	err := parallel.Blocks(ctx, threads, v.Samples, 1024, func(_, lo, hi int) {
@@ -66,11 +78,38 @@ func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, threads int) (
 		return nil, err
 	}
 	s.countZeros(slot)
-	s.number(slot, nil)
-	if s.Count() < 2 {
-		return nil, &view.InputError{View: v.Name, Row: -1, Problem: fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)}
+	s.number(slot, order)
+	if err := s.usable(0); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// Kept returns the space with all rows in memory, those of the samples that have the view alone; s itself
+// where it has them. The error is the context's own.
+func (s *Space) Kept(ctx context.Context, threads int) (*Space, error) {
+	if s.lazy == nil {
+		return s, nil
+	}
+	out := *s
+	out.lazy, out.data, out.slot = nil, make([]float32, s.Count()*s.Dims), slices.Repeat([]int32{absent}, s.Samples)
+	if s.scale != nil {
+		out.scale = make([]float32, s.Count())
+	}
+	err := parallel.Blocks(ctx, threads, s.Count(), 64, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			i := s.sample[r]
+			out.slot[i] = int32(r)
+			s.Fill(out.data[r*s.Dims:][:s.Dims], r)
+			if s.scale != nil {
+				out.scale[r] = s.scale[s.slot[i]]
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
 }
 
 // Fill sets to to the row of the r-th sample that has the view, as Row has it. Comparisons with a row that
@@ -85,21 +124,84 @@ func (s *Space) Fill(to []float32, r int) {
 	s.lazy.known[i] = s.lazy.fill(to[:s.Dims], i)
 }
 
+// borrow returns a scratch for rows of the given dimensions, which is to be given back.
+func (l *lazyRows) borrow(dims int) *lazyScratch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last := len(l.spare) - 1; last >= 0 {
+		x := l.spare[last]
+		l.spare = l.spare[:last]
+		return x
+	}
+	count := kept(dims)
+	return &lazyScratch{
+		wide: make([]float64, dims), query: make([]float32, dims), rows: make([]float32, count*dims),
+		sample: slices.Repeat([]int32{absent}, count), turn: make([]uint32, count),
+	}
+}
+
+func (l *lazyRows) giveBack(x *lazyScratch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spare = append(l.spare, x)
+}
+
 // fill sets to to the row of a sample.
 func (l *lazyRows) fill(to []float32, sample int32) view.Lengths {
-	x := l.pool.Get().(*lazyScratch)
-	defer l.pool.Put(x)
+	x := l.borrow(len(to))
+	defer l.giveBack(x)
 	return l.scaler.Unit(to, x.wide, l.view.Row(int(sample)), l.known[sample])
+}
+
+// between is against for the row of a sample.
+func (l *lazyRows) between(s *Space, sample int32, samples []int32, dst []float32) {
+	x := l.borrow(s.Dims)
+	defer l.giveBack(x)
+	copy(x.query, l.row(x, s.Dims, x.place(sample), sample))
+	l.compare(x, s, x.query, samples, dst)
 }
 
 // against is Kernel.Against for the rows of some samples, atATime at most.
 func (l *lazyRows) against(s *Space, query []float32, samples []int32, dst []float32) {
-	x := l.pool.Get().(*lazyScratch)
-	defer l.pool.Put(x)
-	for t, i := range samples {
-		l.scaler.Unit(x.rows[t*s.Dims:][:s.Dims], x.wide, l.view.Row(int(i)), l.known[i])
+	x := l.borrow(s.Dims)
+	defer l.giveBack(x)
+	l.compare(x, s, query, samples, dst)
+}
+
+// compare is against with a scratch. Where two rows have the same place, the first is compared before
+// the second takes it.
+func (l *lazyRows) compare(x *lazyScratch, s *Space, query []float32, samples []int32, dst []float32) {
+	from := 0
+	flush := func(to int) {
+		s.kernel.Against(s.Sum(), query, x.rows, x.places[from:to], dst[from:to])
+		from = to
+		x.turns++
 	}
-	s.kernel.Against(s.Sum(), query, x.rows, x.slots[:len(samples)], dst)
+	x.turns++
+	for t, i := range samples {
+		p := x.place(i)
+		if x.turn[p] == x.turns && x.sample[p] != i {
+			flush(t)
+		}
+		l.row(x, s.Dims, p, i)
+		x.places[t], x.turn[p] = p, x.turns
+	}
+	flush(len(samples))
+}
+
+// place returns the place of a sample's row.
+func (x *lazyScratch) place(sample int32) int32 {
+	return int32(uint64(uint32(sample)*2654435769) * uint64(len(x.sample)) >> 32)
+}
+
+// row returns the row of a sample at its place, and makes it where another is there.
+func (l *lazyRows) row(x *lazyScratch, dims int, place, sample int32) []float32 {
+	row := x.rows[int(place)*dims:][:dims]
+	if x.sample[place] != sample {
+		l.scaler.Unit(row, x.wide, l.view.Row(int(sample)), l.known[sample])
+		x.sample[place] = sample
+	}
+	return row
 }
 
 // places returns how many rows there is room for, some of which no sample may have.

@@ -41,7 +41,7 @@ func TestLazy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lazy, err := similarity.Lazy(t.Context(), v, scaler, 2)
+			lazy, err := similarity.Lazy(t.Context(), v, scaler, nil, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,11 +76,11 @@ func TestLazy(t *testing.T) {
 			}
 		}
 	}
-	if _, err := similarity.Lazy(t.Context(), v, &view.Scaler{Scale: view.Mixed}, 1); err == nil {
+	if _, err := similarity.Lazy(t.Context(), v, &view.Scaler{Scale: view.Mixed}, nil, 1); err == nil {
 		t.Error("a scaler of other rows makes a space")
 	}
 	few := &view.View{Name: "few", Samples: 2, Dims: 2, Data: []float32{1, 2, 0, 0}}
-	if _, err := similarity.Lazy(t.Context(), few, &view.Scaler{}, 1); err == nil {
+	if _, err := similarity.Lazy(t.Context(), few, &view.Scaler{}, nil, 1); err == nil {
 		t.Error("one row makes a space")
 	}
 }
@@ -95,7 +95,7 @@ func BenchmarkLazy(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := similarity.Lazy(b.Context(), set.Views[0], scaler, 1)
+	s, err := similarity.Lazy(b.Context(), set.Views[0], scaler, nil, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (q *Queries) Similarities(dst []float32, i int, others []int32) {
 		return
 	}
 	at := int(q.slot[i]) * s.Dims
-	s.against(dst, q.data[at:at+s.Dims], 0, others)
+	s.against(dst, q.data[at:at+s.Dims], absent, 0, others)
 }
 
 // LocalScale returns the local scale of a row, as Localised finds it, given its similarities

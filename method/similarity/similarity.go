@@ -62,18 +62,27 @@ func NewSpace(ctx context.Context, v *view.View, metric Metric, order sparse.Per
 	if err != nil {
 		return nil, err
 	}
+	if err := s.usable(largest); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// usable returns a *view.InputError where samples cannot be compared: too few have a row, or values,
+// which are of at most this magnitude, do not suit float32.
+func (s *Space) usable(largest float64) error {
 	problem, row := s.misfit(largest), -1
 	switch {
 	case problem != "":
 	case s.Count() < 2 && s.Zero > 0:
-		row, problem = s.FirstZero, fmt.Sprintf("is all zeros, which has no cosine, and without such rows (%d in all) only %d of %d samples have this view, where similarity needs two; drop this view", s.Zero, s.Count(), v.Samples)
+		row, problem = s.FirstZero, fmt.Sprintf("is all zeros, which has no cosine, and without such rows (%d in all) only %d of %d samples have this view, where similarity needs two; drop this view", s.Zero, s.Count(), s.Samples)
 	case s.Count() < 2:
-		problem = fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), v.Samples)
+		problem = fmt.Sprintf("only %d of %d samples have this view, and similarity needs two; drop the view", s.Count(), s.Samples)
 	}
-	if problem != "" {
-		return nil, &view.InputError{View: v.Name, Row: row, Problem: problem}
+	if problem == "" {
+		return nil
 	}
-	return s, nil
+	return &view.InputError{View: s.Name, Row: row, Problem: problem}
 }
 
 // Varied returns a *view.InputError where all rows are equal, or under Cosine all directions: such
@@ -371,22 +380,30 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 	if s.scale != nil {
 		scale = s.scale[s.slot[i]]
 	}
-	s.against(dst, s.row(s.slot[i]), scale, others)
+	var query []float32
+	if s.lazy == nil {
+		query = s.row(s.slot[i])
+	}
+	s.against(dst, query, s.slot[i], scale, others)
 }
 
 // against sets dst[t] to how alike query and sample others[t] are, and to NaN where the
-// sample lacks the view. A scale other than 0 is the query's local scale.
-func (s *Space) against(dst, query []float32, scale float32, others []int32) {
+// sample lacks the view. Without a query it is the row of a slot. A scale other than 0 is the
+// query's local scale.
+func (s *Space) against(dst, query []float32, slot int32, scale float32, others []int32) {
 	var slots [atATime]int32
 	for len(others) > 0 {
 		n := min(len(others), len(slots))
 		for t, j := range others[:n] {
 			slots[t] = max(s.slot[j], 0) // any row will do for an absent one
 		}
-		if s.lazy != nil {
-			s.lazy.against(s, query, slots[:n], dst)
-		} else {
+		switch {
+		case s.lazy == nil:
 			s.kernel.Against(s.Sum(), query, s.data, slots[:n], dst)
+		case query == nil:
+			s.lazy.between(s, slot, slots[:n], dst)
+		default:
+			s.lazy.against(s, query, slots[:n], dst)
 		}
 		s.metric.finish(dst[:n])
 		if scale != 0 {
