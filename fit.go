@@ -85,6 +85,9 @@ func (r *run) fit(views []*View) (*Result, error) {
 	}
 	result.Functions, result.Scalers, result.LocalScales, result.Indexes = e.functions, e.scalers, e.scales, e.indexes
 	result.Constraints, result.Structure = constraints, compared
+	if compared != nil {
+		compared.Hold(p.samples, len(result.Sizes))
+	}
 	if err := r.cut(result); err != nil {
 		return nil, err
 	}

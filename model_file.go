@@ -259,7 +259,7 @@ func (w *ModelWriter) index(i int, p *neighbour.Parts) error {
 		name  string
 		count int
 		data  any
-	}{{"axes", len(p.Axes), p.Axes}, {"centres", len(p.Centres), p.Centres}, {"cells", len(p.Cells), p.Cells}} {
+	}{{"axes", len(p.Axes), p.Axes}, {"centres", len(p.Centres), p.Centres}, {"cells", len(p.Cells), p.Cells}, {"rows", len(p.Rows), p.Rows}} {
 		if part.count == 0 {
 			continue
 		}
@@ -287,6 +287,9 @@ func (f *modelMembers) index(h *modelHeader, i int) *neighbour.Parts {
 	}
 	if has("cells") {
 		p.Cells = f.samples(name("cells"), -1)
+	}
+	if has("rows") {
+		p.Rows = f.floats(name("rows"), -1)
 	}
 	return p
 }

@@ -34,8 +34,10 @@ type ViewInfo struct {
 	Dims   int
 	Metric similarity.Metric
 	Scale  view.Scale
-	// Axes is the number of axes of the Index; 0 where it has none.
-	Axes int
+	// Axes is the number of axes of the Index; 0 where it has none. Projected says that the Index has
+	// the Rows along them.
+	Axes      int
+	Projected bool
 }
 
 // Compared returns the length of a row as it is compared, and the bytes that so many of them take
@@ -67,7 +69,7 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 		if f.checkView(h, k); f.err != nil {
 			return nil, damaged(f.err)
 		}
-		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k)})
+		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k), f.projected(v, k)})
 		i.apart = i.apart && v.Block > 0
 	}
 	for _, a := range f.infos {
@@ -89,6 +91,12 @@ func (f *modelMembers) axes(v *modelViewHeader, k int) int {
 		return f.infos[at].Len() / v.Scaler.Scale.Dims(v.Dims)
 	}
 	return 0
+}
+
+// projected says whether the index of view k has its rows.
+func (f *modelMembers) projected(v *modelViewHeader, k int) bool {
+	_, ok := f.place[fmt.Sprintf("view%d/index/rows", k)]
+	return ok && v.Index != nil
 }
 
 // readManifest reads manifest.json, and returns its length, too.
@@ -152,6 +160,9 @@ func (i *ModelInfo) footprint(much extent) int64 {
 	}
 	for _, v := range i.Views {
 		sum += n + 4*n*float64(v.Dims)
+		if v.Projected {
+			sum += 4 * n * float64(v.Axes)
+		}
 	}
 	return bounded(sum)
 }

@@ -190,8 +190,12 @@ func (p *plan) footprint() int64 {
 	held := pair.Footprint(pairs)
 	neighbours := int64(views-1)*list + search
 	union := int64(views)*list + held
+	indexes := int64(0) // that the result has
 	if p.samples >= p.indexed {
-		union = max(union, int64(views)*list+index)
+		for m, d := range p.dims {
+			indexes += 4 * int64(p.samples) * int64(1+min(neighbour.MaxStored, p.scale(m).Dims(d)/2))
+		}
+		union = max(union+indexes, int64(views)*list+index+indexes)
 	}
 	learn := held + p.Learning.Footprint(pairs, views)
 	fuse := held + posterior.Footprint(pairs, pairsAtOnce(p.samples), views)
@@ -216,7 +220,7 @@ func (p *plan) footprint() int64 {
 	if !p.Constraints.Empty() && p.Preset == Auto {
 		clustering += 8 * samples * (most + 1) // the neighbours without them, too
 	}
-	return max(rows+max(preparing, neighbours, union, learn, fuse), clustering, p.structureFootprint()) + samples*int64(48+16*views) + fixed
+	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, p.structureFootprint()) + samples*int64(48+16*views) + fixed
 }
 
 // structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.

@@ -169,7 +169,7 @@ func TestFootprintKept(t *testing.T) {
 		fit(t, views, c.opt)
 		close(stop)
 		most, limit := <-highest-before, footprint(t, c.opt, n, dims...)
-		if most > limit+limit*garbage/100 || most < limit/4 {
+		if most > limit+limit*garbage/100 || most < limit/5 {
 			t.Errorf("%s: %d bytes were in use, where %d were foreseen", name, most, limit)
 		}
 	}

@@ -118,6 +118,7 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 		if err != nil {
 			return nil, err
 		}
+		r.forget(kept != s)
 		r.trace.Search = append(r.trace.Search, lists[m].Search)
 		r.trace.Candidates = append(r.trace.Candidates, min(r.plan.Candidates, s.Count()-1))
 		before += s.Count()
@@ -191,6 +192,7 @@ func (r *run) pairs(spaces []*similarity.Space, lists []*neighbour.Lists) (*pair
 		if p.indexes[m], err = neighbour.FindParts(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Threads); err != nil {
 			return nil, err
 		}
+		r.forget(r.plan.lean(m))
 	}
 	if p.Set, err = pair.Union(r.ctx, near, r.plan.Threads); err != nil {
 		return nil, err
@@ -312,13 +314,20 @@ func (r *run) fuse(views []*View, all *pairs, functions *probability.Functions) 
 // pairsAtOnce is how many pairs are compared and fused at a time: few against all.
 func pairsAtOnce(samples int) int { return max(1<<20, 4*samples) }
 
-// release frees the rows of consumed views. The collector runs at once: the graph that
-// comes next takes as much memory in one piece, and it would run only after that.
+// release frees the rows of consumed views.
 func (r *run) release(views []*View) {
 	if r.plan.Consume {
 		for _, v := range views {
 			v.Data = nil
 		}
+	}
+	r.forget(r.plan.Consume)
+}
+
+// forget has the collector run at once, if there are rows that it may free: what comes next takes
+// as much memory in one piece, and it would run only after that.
+func (r *run) forget(rows bool) {
+	if rows {
 		runtime.GC()
 	}
 }

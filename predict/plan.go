@@ -38,6 +38,9 @@ func searching(i *mvclust.ModelInfo, n, samples, batch, threads int, lean bool) 
 		if lean && v.Axes > 0 && v.Metric == similarity.Cosine {
 			packed = 4 * int64(n) * int64(v.Axes)
 			compared, making = 32*int64(n), 2*packed
+			if v.Projected {
+				making = 0
+			}
 		}
 		largest = max(largest, making+40*int64(n))
 		all += compared + packed + 16*int64(n)

@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/front"
+	"github.com/mvclust/mvclust/method/structure"
 )
 
 // WriteHTML writes the page. Ids, names and classes are shown as text, whatever they hold. A
@@ -77,7 +78,11 @@ func (p *page) Tiles() []tile {
 		{"Confidence", percent(p.Mean), "on average"},
 	}
 	if s := p.Structure; s != nil {
-		out = append(out, tile{"Structure", s.Verdict.String(), fmt.Sprintf("beyond a featureless cloud: score %.3f, cloud %.3f", s.Score, s.CloudScore)})
+		words := "beyond a featureless cloud"
+		if s.Few && s.Verdict != structure.Clear {
+			words += ", as far as so few samples of each cluster tell"
+		}
+		out = append(out, tile{"Structure", s.Verdict.String(), fmt.Sprintf("%s: score %.3f, cloud %.3f", words, s.Score, s.CloudScore)})
 	}
 	if p.Singles > 0 {
 		out = append(out, tile{"Alone", grouped(p.Singles), "clusters of a single sample"})

@@ -77,7 +77,11 @@ func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, sett
 		err = x.undivided()
 	}
 	f.perThread = nil
-	return x, err
+	if err != nil {
+		return nil, err
+	}
+	x.trim()
+	return x, nil
 }
 
 // undivided puts all rows into one cell.
@@ -134,13 +138,15 @@ func (x *Index) buildCells() error {
 
 // keep makes the cells those of the index, without what only a search of all rows needs.
 func (x *Index) keep(c *cells) {
-	f := &x.made
 	c.probed, c.probers, c.probersStart = nil, nil, nil
-	if f.reduced.dims < f.rows.dims {
-		f.reduced.data = nil // which the panels hold
-		c.rows.data = nil
-	}
 	x.cells = c
+}
+
+// trim drops the reduced rows, which the panels hold.
+func (x *Index) trim() {
+	if f := &x.made; f.reduced.dims < f.rows.dims {
+		f.reduced.data, x.cells.rows.data = nil, nil
+	}
 }
 
 // tuneProbes finds about the least number of probes that reaches the recall wanted, starting

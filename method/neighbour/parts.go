@@ -18,6 +18,10 @@ type Parts struct {
 	Centres []float32
 	// Cells holds the cell of every row, in the order of the samples that have the view.
 	Cells []int32
+	// Rows holds the coordinates of every row along the axes: those of the first cell first, in a cell in
+	// the order of the samples. It is nil where there are no axes or more than 32; Restore projects the
+	// rows then.
+	Rows []float32
 	// Report is that of the index.
 	Report Report
 }
@@ -40,8 +44,15 @@ func FindParts(ctx context.Context, s *similarity.Space, k int, seed uint64, thr
 	if x.cells == nil {
 		return &Parts{Report: x.exact()}, nil
 	}
-	return &Parts{f.axes, x.centres.data, x.cells.own, x.report}, nil
+	p := &Parts{Axes: f.axes, Centres: x.centres.data, Cells: x.cells.own, Report: x.report}
+	if 0 < len(f.axes) && len(f.axes) <= MaxStored*s.Dims {
+		p.Rows = f.reduced.data
+	}
+	return p, nil
 }
+
+// MaxStored is the largest number of axes for which Parts have Rows.
+const MaxStored = 32
 
 // exact is the report of an index of one cell.
 func (x *Index) exact() Report {
@@ -59,15 +70,18 @@ func (p *Parts) Validate(dims int) error {
 	if dims < 1 || len(p.Axes)%dims != 0 || len(p.Axes) > dims*dims {
 		return fmt.Errorf("the axes of the index are %d numbers for rows of %d dimensions", len(p.Axes), dims)
 	}
-	for _, values := range [][]float32{p.Axes, p.Centres} {
+	for _, values := range [][]float32{p.Axes, p.Centres, p.Rows} {
 		for _, x := range values {
 			if x-x != 0 {
-				return fmt.Errorf("an axis or a centre of the index holds %v", x)
+				return fmt.Errorf("an axis, a centre or a row of the index holds %v", x)
 			}
 		}
 	}
 	if len(p.Axes) > 0 {
 		dims = len(p.Axes) / dims
+	}
+	if n := len(p.Rows); n > 0 && (len(p.Axes) == 0 || n != len(p.Cells)*dims) {
+		return fmt.Errorf("the index has %d coordinates of %d rows along %d axes", n, len(p.Cells), dims)
 	}
 	count := len(p.Centres) / dims
 	if len(p.Centres)%dims != 0 || count > len(p.Cells) || count == 0 && len(p.Cells)+len(p.Axes) > 0 {
@@ -106,11 +120,16 @@ func Restore(ctx context.Context, s *similarity.Space, k int, seed uint64, p *Pa
 	if len(p.Cells) != n {
 		return nil, fmt.Errorf("the index has %d rows where the space has %d", len(p.Cells), n)
 	}
-	if len(p.Axes) > 0 {
+	switch {
+	case len(p.Rows) > 0:
+		f.reduced = block{data: p.Rows, dims: len(p.Axes) / s.Dims}
+	case len(p.Axes) > 0:
 		var err error
 		if f.reduced, err = f.project(f.rows, p.Axes); err != nil {
 			return nil, err
 		}
+	}
+	if len(p.Axes) > 0 {
 		f.axes, f.reduced.id, f.reduced.row = p.Axes, f.rows.id, f.rows.id
 	}
 	count := len(p.Centres) / f.reduced.dims
@@ -120,6 +139,7 @@ func Restore(ctx context.Context, s *similarity.Space, k int, seed uint64, p *Pa
 		return nil, err
 	}
 	x.keep(c)
+	x.trim()
 	f.perThread = nil
 	return x, ctx.Err()
 }

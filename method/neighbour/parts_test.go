@@ -36,6 +36,19 @@ func TestRestore(t *testing.T) {
 		if !slices.Equal(found.Index, want.Index) || !slices.Equal(found.Similarity, want.Similarity) || again.Report() != x.Report() {
 			t.Errorf("%v: the index that was made again finds others", metric)
 		}
+		if len(parts.Axes) > 0 {
+			if len(parts.Rows) != len(parts.Cells)*len(parts.Axes)/s.Dims {
+				t.Errorf("%v: %d coordinates of %d rows", metric, len(parts.Rows), len(parts.Cells))
+			}
+			bare := *parts
+			bare.Rows = nil // as models of older versions are
+			if again, err = neighbour.Restore(t.Context(), s, 20, 3, &bare, 2); err != nil {
+				t.Fatal(err)
+			}
+			if found, err = again.Search(t.Context(), q, nil, 2, nil); err != nil || !slices.Equal(found.Index, want.Index) {
+				t.Errorf("%v: the index without its rows finds others, %v", metric, err)
+			}
+		}
 		whole, err := neighbour.Restore(t.Context(), s, 20, 3, &neighbour.Parts{}, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -62,6 +75,9 @@ func TestRestore(t *testing.T) {
 		"a cell out of range":  {Centres: make([]float32, 40), Cells: slices.Repeat([]int32{1}, few.Count()), Report: neighbour.Report{Probes: 1}},
 		"a cell below 0":       {Centres: make([]float32, 40), Cells: slices.Repeat([]int32{-1}, few.Count()), Report: neighbour.Report{Probes: 1}},
 		"cells of other rows":  {Centres: make([]float32, 40), Cells: cells[1:], Report: neighbour.Report{Probes: 1}},
+		"a row of NaN":         {Axes: make([]float32, 40), Centres: make([]float32, 1), Cells: cells, Rows: slices.Repeat([]float32{nan}, len(cells)), Report: neighbour.Report{Probes: 1}},
+		"rows without axes":    {Centres: make([]float32, 40), Cells: cells, Rows: make([]float32, 40*len(cells)), Report: neighbour.Report{Probes: 1}},
+		"rows of other cells":  {Axes: make([]float32, 40), Centres: make([]float32, 1), Cells: cells, Rows: make([]float32, len(cells)-1), Report: neighbour.Report{Probes: 1}},
 		"more cells than rows": {Centres: make([]float32, 400*40), Cells: cells, Report: neighbour.Report{Probes: 1}},
 	} {
 		if _, err := neighbour.Restore(t.Context(), few, 5, 0, &p, 1); err == nil {

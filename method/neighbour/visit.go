@@ -64,11 +64,18 @@ func (f *finder) divided(own, probed []int32, count int) (c *cells, err error) {
 }
 
 // arrange puts the reduced rows into the given order in memory, so that rows of one cell lie
-// together. Rows that are not reduced stay where they are.
+// together. Rows that are not reduced stay where they are, and those without an index are in that order.
 func (f *finder) arrange(order []int32) error {
 	d := f.reduced.dims
 	if d == f.rows.dims {
 		return nil
+	}
+	if f.reduced.index == nil {
+		f.reduced.index = make([]int32, len(order))
+		for at, r := range order {
+			f.reduced.index[r] = int32(at)
+		}
+		return f.ctx.Err()
 	}
 	data, index := make([]float32, len(order)*d), make([]int32, len(order))
 	err := parallel.Blocks(f.ctx, f.threads, len(order), 1024, func(_, lo, hi int) {

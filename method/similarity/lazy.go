@@ -34,11 +34,11 @@ type lazyScratch struct {
 	places [atATime]int32
 }
 
-// keptBytes bounds the rows of a lazyScratch.
-const keptBytes = 8 << 20
+// keptBytes bounds the rows of a lazyScratch, unless these are few.
+const keptBytes = 32 << 20
 
 // kept returns how many rows a lazyScratch has places for.
-func kept(dims int) int { return max(2*atATime, keptBytes/(4*dims)) }
+func kept(samples, dims int) int { return min(samples, max(2*atATime, keptBytes/(4*dims))) }
 
 // atATime is how many rows are compared at a time.
 const atATime = 256
@@ -133,7 +133,7 @@ func (l *lazyRows) borrow(dims int) *lazyScratch {
 		l.spare = l.spare[:last]
 		return x
 	}
-	count := kept(dims)
+	count := kept(l.view.Samples, dims)
 	return &lazyScratch{
 		wide: make([]float64, dims), query: make([]float32, dims), rows: make([]float32, count*dims),
 		sample: slices.Repeat([]int32{absent}, count), turn: make([]uint32, count),

@@ -49,12 +49,26 @@ type Report struct {
 	Samples int `json:"samples"`
 	// Clouds is the number of clouds.
 	Clouds int `json:"clouds"`
+	// Few says that these samples, a part of all, hold fewer than 3 of a cluster on average: groups
+	// as fine as the clusters are cannot show among them.
+	Few bool `json:"few,omitempty"`
+}
+
+// least is the number of samples of a cluster that must have been compared for it to show.
+const least = 3
+
+// Hold sets Few, given how many of how many samples were clustered.
+func (r *Report) Hold(samples, clusters int) {
+	r.Few = r.Samples < samples && r.Samples < least*clusters
 }
 
 // String says the verdict in a line, with the two scores.
 func (r *Report) String() string {
 	words := "%v beyond that of a featureless cloud"
-	if r.Verdict == None {
+	switch {
+	case r.Few && r.Verdict != Clear:
+		words += ", as far as so few samples of each cluster tell"
+	case r.Verdict == None:
 		words += "; the clusters may mean nothing"
 	}
 	return fmt.Sprintf(words+" (score %.3f, cloud %.3f, of %d samples each)", r.Verdict, r.Score, r.CloudScore, r.Samples)

@@ -174,6 +174,19 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A part of all samples that holds hardly any of each cluster does not make the clusters mean nothing.
+func TestFew(t *testing.T) {
+	for _, c := range []struct {
+		samples, clusters int
+		want              bool
+	}{{1_000_000, 400, true}, {1_000_000, 300, false}, {1000, 400, false}} {
+		r := Judge(0.01, []float64{0.02}, 1000)
+		if r.Hold(c.samples, c.clusters); r.Few != c.want || strings.Contains(r.String(), "may mean nothing") == c.want {
+			t.Errorf("1000 of %d samples in %d clusters: %v", c.samples, c.clusters, r)
+		}
+	}
+}
+
 // TestScore holds that the largest product counts, of candidates that may be chosen.
 func TestScore(t *testing.T) {
 	candidates := []selection.Candidate{
