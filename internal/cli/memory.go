@@ -85,7 +85,7 @@ func (s *size) Type() string { return sizeType }
 const (
 	// program is the memory of the code and the Go runtime. perSample is what the
 	// command holds for each sample in addition to the library: its id and its class.
-	program   = 32 << 20
+	program   = 48 << 20
 	perSample = 48
 	// leastMemory is the least that a run is said to need, which keeps collections rare.
 	leastMemory = 64 << 20

@@ -38,7 +38,7 @@ type lazyScratch struct {
 const keptBytes = 32 << 20
 
 // kept returns how many rows a lazyScratch has places for.
-func kept(samples, dims int) int { return min(samples, max(2*atATime, keptBytes/(4*dims))) }
+func kept(samples, dims int) int { return min(samples, max(2*atATime, keptBytes/(4*max(1, dims)))) }
 
 // atATime is how many rows are compared at a time.
 const atATime = 256
