@@ -37,7 +37,7 @@ func searching(i *mvclust.ModelInfo, n, samples, batch, threads int, lean bool) 
 		making := packed / 2 // on the way to an index
 		if lean && v.Axes > 0 && v.Metric == similarity.Cosine {
 			packed = 4 * int64(n) * int64(v.Axes)
-			compared, making = 32*int64(n), 2*packed
+			compared, making = similarity.LazyFootprint(n, dims, threads), 2*packed
 			if v.Projected {
 				making = 0
 			}

@@ -17,6 +17,7 @@ type lazyRows struct {
 	view   *view.View
 	scaler *view.Scaler
 	known  []view.Lengths // by sample, of the rows that Fill has made
+	places int            // of each lazyScratch
 
 	mu    sync.Mutex
 	spare []*lazyScratch // not in use
@@ -34,11 +35,13 @@ type lazyScratch struct {
 	places [atATime]int32
 }
 
-// keptBytes bounds the rows of a lazyScratch, unless these are few.
-const keptBytes = 32 << 20
+// keptBytes bounds the rows that the threads keep, unless these are few.
+const keptBytes = 64 << 20
 
-// kept returns how many rows a lazyScratch has places for.
-func kept(samples, dims int) int { return min(samples, max(2*atATime, keptBytes/(4*max(1, dims)))) }
+// kept returns how many rows each of some threads keeps.
+func kept(samples, dims, threads int) int {
+	return min(samples, max(2*atATime, keptBytes/(4*max(1, dims)*parallel.Threads(threads))))
+}
 
 // atATime is how many rows are compared at a time.
 const atATime = 256
@@ -65,6 +68,7 @@ func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, order sparse.P
 		Name: v.Name, Samples: v.Samples, Dims: scaler.Scale.Dims(v.Dims), FirstZero: -1, metric: Cosine, kernel: kernel.Best(),
 		lazy: &lazyRows{view: v, scaler: scaler, known: make([]view.Lengths, v.Samples)},
 	}
+	s.lazy.places = kept(s.Samples, s.Dims, threads)
 	slot := slots(v, false)
 	err := parallel.Blocks(ctx, threads, v.Samples, 1024, func(_, lo, hi int) {
 		row := make([]float32, s.Dims)
@@ -133,10 +137,9 @@ func (l *lazyRows) borrow(dims int) *lazyScratch {
 		l.spare = l.spare[:last]
 		return x
 	}
-	count := kept(l.view.Samples, dims)
 	return &lazyScratch{
-		wide: make([]float64, dims), query: make([]float32, dims), rows: make([]float32, count*dims),
-		sample: slices.Repeat([]int32{absent}, count), turn: make([]uint32, count),
+		wide: make([]float64, dims), query: make([]float32, dims), rows: make([]float32, l.places*dims),
+		sample: slices.Repeat([]int32{absent}, l.places), turn: make([]uint32, l.places),
 	}
 }
 

@@ -1,6 +1,7 @@
 package similarity_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -87,7 +88,7 @@ func TestLazy(t *testing.T) {
 
 // To make rows again takes longer than to have them.
 func BenchmarkLazy(b *testing.B) {
-	set, err := synth.Generate(synth.Config{Samples: 2000, Classes: 5, Dims: []int{128}})
+	set, err := synth.Generate(synth.Config{Samples: 60_000, Classes: 5, Dims: []int{128}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,16 +101,20 @@ func BenchmarkLazy(b *testing.B) {
 		b.Fatal(err)
 	}
 	others, to := make([]int32, 100), make([]float32, 100)
-	for i := range others {
-		others[i] = int32(7 * i)
-	}
 	for _, name := range []string{"new", "known"} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				s.Similarities(to, 3, others)
-			}
-		})
+		for _, kept := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/kept=%v", name, kept), func(b *testing.B) {
+				b.ReportAllocs()
+				for turn := 0; b.Loop(); turn++ {
+					for i := range others {
+						if others[i] = int32(7 * i); !kept {
+							others[i] = int32((turn*100 + i) % s.Samples)
+						}
+					}
+					s.Similarities(to, 3, others)
+				}
+			})
+		}
 		row := make([]float32, s.Dims)
 		for r := range s.Count() {
 			s.Fill(row, r)

@@ -18,7 +18,7 @@ func Cost(values float64) float64 { return 0.3 * values }
 // LazyFootprint returns how many bytes a space that Lazy makes holds beside the view, compared in so
 // many threads, given the dimensions of its rows.
 func LazyFootprint(samples, dims, threads int) int64 {
-	return 32*int64(samples) + int64(parallel.Threads(threads))*int64(kept(samples, dims))*int64(4*dims+8)
+	return 32*int64(samples) + int64(parallel.Threads(threads))*int64(kept(samples, dims, threads))*int64(4*dims+8)
 }
 
 // KeptFootprint returns how many bytes the space holds that Kept makes of it.
