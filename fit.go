@@ -29,8 +29,9 @@ import (
 //
 // The same views, options and seed give the same result for any number of threads. Views in
 // another order give the same result but for the rounding of sums over the views. There are
-// two exceptions: a fusion that depends on the order of the views, and a view so near to
-// chance that the samples drawn decide whether Auto leaves it out.
+// three exceptions: a fusion that depends on the order of the views, a view so near to
+// chance that the samples drawn decide whether Auto leaves it out, and one of which two versions
+// are confirmed so much alike that they decide which Auto compares.
 //
 // The errors are *InputError for views that cannot be used, *OptionError for options,
 // *ConstraintError for constraints, whatever Options.Learner returns, the context's own, and

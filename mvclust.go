@@ -165,6 +165,9 @@ type Trace struct {
 	// Search tells, by view, how the neighbours were found, and what share of the true
 	// ones.
 	Search []neighbour.Report
+	// Readings tells, under Auto and with several views, which version of the rows of each was
+	// compared, and how far the others confirm the neighbours that each version finds.
+	Readings *agreement.Readings
 	// Agreement tells, under Auto and with several views, how far they agree and which were
 	// left out because they agree with the others no more than noise would.
 	Agreement *agreement.Report

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -220,7 +221,24 @@ func (p *plan) footprint() int64 {
 	if !p.Constraints.Empty() && p.Preset == Auto {
 		clustering += 8 * samples * (most + 1) // the neighbours without them, too
 	}
-	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, p.structureFootprint()) + samples*int64(48+16*views) + fixed
+	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, p.structureFootprint(), p.readingFootprint()) + samples*int64(48+16*views) + fixed
+}
+
+// reads says whether it is found out which version of the rows of each view is compared.
+func (p *plan) reads() bool {
+	return p.Preset == Auto && len(p.dims) > 1 && slices.ContainsFunc(p.Metrics, func(m similarity.Metric) bool { return m == similarity.Cosine }) && p.Scale == view.Mixed
+}
+
+// readingFootprint returns the bytes that this takes, beside all rows as given.
+func (p *plan) readingFootprint() int64 {
+	if !p.reads() {
+		return 0
+	}
+	given := int64(0)
+	for _, d := range p.dims {
+		given += 4 * int64(p.samples) * int64(d)
+	}
+	return given + agreement.Footprint(p.samples, p.dims)
 }
 
 // structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.
@@ -294,9 +312,13 @@ func (p *plan) costs(counts []int) costs {
 	if p.Preset == Auto {
 		clustering = costs{{StageChoose, p.selection().Cost(p.samples) * far, nil}}
 	}
+	preparing := similarity.Cost(rows)
+	if p.reads() {
+		preparing += agreement.Cost(p.samples, p.dims)
+	}
 	return append(costs{
 		{StageStructure, p.structureCost(), nil},
-		{StagePrepare, similarity.Cost(rows), nil},
+		{StagePrepare, preparing, nil},
 		{StageNeighbours, search, nil},
 		{StagePairs, pair.Cost(pairs), nil},
 		{StageLearn, p.Learning.Cost(pairs, len(counts)), nil},

@@ -26,10 +26,13 @@ import (
 // row in one of the spaces.
 func (r *run) prepare(views []*View) ([]*view.Scaler, []*similarity.Space, error) {
 	step := r.begin(StagePrepare, len(views))
-	scalers, spaces := make([]*view.Scaler, len(views)), make([]*similarity.Space, len(views))
+	scalers, err := r.scalers(views)
+	if err != nil {
+		return nil, nil, err
+	}
+	spaces := make([]*similarity.Space, len(views))
 	for m, v := range views {
-		var err error
-		if scalers[m], spaces[m], err = r.space(v, m); err != nil {
+		if spaces[m], err = r.space(v, scalers[m], m); err != nil {
 			return nil, nil, err
 		}
 		r.trace.Zero = append(r.trace.Zero, spaces[m].Zero)
@@ -47,29 +50,49 @@ func (r *run) prepare(views []*View) ([]*view.Scaler, []*similarity.Space, error
 	return scalers, spaces, nil
 }
 
-// space makes the space of view m.
-func (r *run) space(v *View, m int) (*view.Scaler, *similarity.Space, error) {
-	if err := r.ctx.Err(); err != nil {
-		return nil, nil, err
+// scalers finds how the features of every view are scaled, and under Auto which version of the rows is
+// compared: the views decide on each other.
+func (r *run) scalers(views []*View) ([]*view.Scaler, error) {
+	scalers := make([]*view.Scaler, len(views))
+	for m, v := range views {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		var err error
+		if scalers[m], err = v.Scaler(r.ctx, r.plan.scale(m), r.plan.Order); err != nil {
+			return nil, err
+		}
 	}
-	scaler, err := v.Scaler(r.ctx, r.plan.scale(m), r.plan.Order)
+	if !r.plan.reads() {
+		return scalers, nil
+	}
+	found, err := agreement.Read(r.ctx, views, scalers, r.plan.Metrics, r.plan.Order, r.plan.Threads)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	r.trace.Readings = found
+	return found.Apply(scalers)
+}
+
+// space makes the space of view m.
+func (r *run) space(v *View, scaler *view.Scaler, m int) (*similarity.Space, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
 	}
 	if r.plan.lean(m) {
 		space, err := similarity.Lazy(r.ctx, v, scaler, r.plan.Order, r.plan.Threads)
-		return scaler, space, r.varied(space, err, m)
+		return space, r.varied(space, err, m)
 	}
 	scaled, err := scaler.Apply(r.ctx, v, r.plan.Threads)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	copied := scaled != v
 	if r.plan.Consume && copied {
 		v.Data = nil
 	}
 	space, err := similarity.NewSpace(r.ctx, scaled, r.plan.Metrics[m], r.plan.Order, r.plan.Consume || copied, r.plan.Threads)
-	return scaler, space, r.varied(space, err, m)
+	return space, r.varied(space, err, m)
 }
 
 // varied returns the error that there was in making the space of view m, or that its rows are all

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/structure"
+	"github.com/mvclust/mvclust/method/view"
 )
 
 // structure compares some samples, taken at random, with clouds without groups, where the
@@ -29,7 +30,7 @@ func (r *run) compare(views []*View, small *plan, done func(int)) (*structure.Re
 	random := r.plan.random(structureStream)
 	chosen := random.Perm(r.plan.samples)[:small.samples]
 	slices.Sort(chosen) // rows that are near in the views are read one after another
-	excerpt, err := structure.Excerpt(views, chosen)
+	excerpt, err := view.Excerpt(views, chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (r *run) compare(views []*View, small *plan, done func(int)) (*structure.Re
 
 // cloud draws a cloud like the chosen samples.
 func (r *run) cloud(views []*View, chosen []int, seed uint64) ([]*View, error) {
-	excerpt, err := structure.Excerpt(views, chosen)
+	excerpt, err := view.Excerpt(views, chosen)
 	if err != nil {
 		return nil, err
 	}

@@ -151,6 +151,26 @@ func (l *learned) joint(ctx context.Context, views []*view.View) (*view.View, er
 	return out, nil
 }
 
+// scalersOf finds how features are scaled, and which version of the rows is compared.
+func scalersOf(ctx context.Context, views []*view.View) ([]*view.Scaler, error) {
+	scalers, metrics := make([]*view.Scaler, len(views)), make([]similarity.Metric, len(views))
+	for m, v := range views {
+		var err error
+		if scalers[m], err = v.Scaler(ctx, view.Mixed, nil); err != nil {
+			return nil, err
+		}
+		metrics[m] = metric
+	}
+	if len(views) < 2 {
+		return scalers, nil
+	}
+	found, err := agreement.Read(ctx, views, scalers, metrics, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	return found.Apply(scalers)
+}
+
 // learn finds on a sample of the rows how features are scaled, which views are left out, and the
 // cells.
 func learn(ctx context.Context, t *task) error {
@@ -165,11 +185,12 @@ func learn(ctx context.Context, t *task) error {
 	views := viewsOf(c, rows)
 	var spaces []*similarity.Space
 	var lists []*neighbour.Lists
-	for _, v := range views {
-		scaler, err := v.Scaler(ctx, view.Mixed, nil)
-		if err != nil {
-			return inputError(err)
-		}
+	scalers, err := scalersOf(ctx, views)
+	if err != nil {
+		return inputError(err)
+	}
+	for m, v := range views {
+		scaler := scalers[m]
 		scaled, err := scaler.Apply(ctx, v, 0)
 		if err != nil {
 			return inputError(err)

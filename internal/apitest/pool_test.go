@@ -13,6 +13,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/explain"
+	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
@@ -193,6 +194,10 @@ func (p kinds) settings() {
 	settings(p, refine.Settings{}, refine.Settings{Rounds: large}, refine.Settings{Rounds: -1}, refine.Settings{WithoutPaths: true}, refine.Settings{WithoutCoNeighbours: true}, refine.Settings{WithoutPaths: true, WithoutCoNeighbours: true})
 	settings(p, selection.Settings{}, selection.Settings{Neighbours: -1}, selection.Settings{Neighbours: large}, selection.Settings{Resolution: nan}, selection.Settings{Resolution: 1e12}, selection.Settings{MaxNeighbours: large}, selection.Settings{MaxNeighbours: -1}, selection.Settings{MaxNeighbours: math.MaxInt32})
 	constants(p, structure.None)
+	constants(p, view.Joined)
+	settings(p, agreement.Readings{Taken: []view.Version{view.Joined, view.Joined}}, agreement.Readings{}, agreement.Readings{Taken: []view.Version{99, -1}})
+	these(p, []*view.Scaler{{}, {}}, nil, []*view.Scaler{nil, nil}, []*view.Scaler{{Scale: view.Mixed}, {Scale: -1}})
+	these(p, make([]similarity.Metric, 2), nil, []similarity.Metric{-1, 99})
 	settings(p, structure.Report{}, structure.Report{Verdict: 99, Score: nan, Samples: -1})
 	these(p, nil, []selection.Candidate{{Plateau: nan, Score: 1}}, make([]selection.Candidate, 3))
 	these(p, explain.DescribeSettings{}, explain.DescribeSettings{Members: -1}, explain.DescribeSettings{Members: math.MaxInt32, Merges: math.MaxInt32}, explain.DescribeSettings{Resolution: nan}, explain.DescribeSettings{Clip: nan}, explain.DescribeSettings{First: large}, explain.DescribeSettings{Resolution: 1})

@@ -15,10 +15,12 @@ import (
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/words"
+	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/structure"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
@@ -112,7 +114,11 @@ type viewReport struct {
 	Metric     string `json:"metric"`
 	Candidates int    `json:"candidates"`
 	LeftOut    bool   `json:"left_out"` // for being at chance
-	Neighbours search `json:"neighbours"`
+	// Version is which version of the rows is compared, where there are several, and Confirmed how
+	// far the other views confirm the neighbours by each, agreement.Readings.Confirmed.
+	Version    string             `json:"version,omitempty"`
+	Confirmed  map[string]float64 `json:"confirmed,omitempty"`
+	Neighbours search             `json:"neighbours"`
 	// Share is the view's share in the decisions, mvclust.Trace.Shares.
 	Share float64 `json:"share"`
 }
@@ -262,9 +268,15 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),
 			LeftOut: leftOut, Share: trace.Shares[m],
 		})
+		last := &r.Inputs.Views[m]
 		if f := v.Filling; f != nil {
-			last := &r.Inputs.Views[m]
 			last.Fill, last.Filled = f.How.String(), f.Cells
+		}
+		if trace.Readings != nil && opt.Scale == view.Mixed && opt.Metrics[m] == similarity.Cosine {
+			last.Version, last.Confirmed = trace.Readings.Taken[m].String(), confirmed(trace.Readings.Confirmed[m])
+			if said := readingNote(trace.Readings, m); said != "" {
+				r.Notes = append(r.Notes, words.Name(v.Name)+": "+said)
+			}
 		}
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
 		if leftOut {
@@ -282,6 +294,35 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s have no cosine and count as missing: %d, the first of them %s", words.Name(v.Name), zeros, n, which))
 		}
 	}
+}
+
+// confirmed names how far other views confirm the neighbours by each version, where they can be asked.
+func confirmed(byVersion []float64) map[string]float64 {
+	out := map[string]float64{}
+	for v, x := range byVersion {
+		if x != 0 {
+			out[view.Version(v).String()] = x
+		}
+	}
+	return out
+}
+
+// readingNote says why one version of the rows of view m is compared alone; "" where it is not.
+func readingNote(r *agreement.Readings, m int) string {
+	v := r.Taken[m]
+	less := (r.Confirmed[m][v] - r.Confirmed[m][view.Joined]) / (1 - r.Confirmed[m][view.Joined])
+	var rows string
+	switch v {
+	case view.Given:
+		rows = "rows are compared as they are"
+	case view.Ranged:
+		rows = "rows are compared with every feature scaled to [0, 1]"
+	case view.Standard:
+		rows = "rows are compared with every feature scaled to variance 1"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("%s, and not in three ways at once: so neighbours disagree %.0f%% less with the other views", rows, 100*less)
 }
 
 // same is the note on samples that cannot be told apart.

@@ -1,5 +1,6 @@
 // Package agreement measures how far views agree: whether samples that are neighbours in
-// one view are alike in another. This is the cross-view consistency of Eq. f_cross, before
+// one view are alike in another. Read chooses by it which version of a view's rows is compared, and
+// Measure which views are left out. This is the cross-view consistency of Eq. f_cross, before
 // any probability is learned. With x a neighbour of i in view b, and y a random sample,
 //
 //	agreement(m, b) = P(sim_m(i, x) > sim_m(i, y)) - P(sim_m(i, x) < sim_m(i, y))
