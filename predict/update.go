@@ -24,6 +24,7 @@ import (
 const (
 	updateStream = iota + 4
 	anchorStream
+	movesStream
 )
 
 // Update returns a model that has new samples too, after those of m, and what changed in
@@ -391,6 +392,33 @@ func sumOf(g *graph.Graph) float64 {
 	return sum
 }
 
+// settled is the least share of the old clusters that moves of clusters as wholes must leave.
+const settled = 0.95
+
+// moves returns the settings of the partition, without moves of clusters as wholes where these would
+// join old clusters without any new sample: where the fit divided clusters further, or was asked for a
+// number of them.
+func (u *update) moves() (partition.Settings, error) {
+	m := u.old
+	set := m.Settings.Partition
+	if set.Levels <= 1 || u.count == 0 {
+		return set, nil
+	}
+	known, err := m.Constraints.Resolve(m.Samples())
+	if err != nil {
+		return set, err
+	}
+	random := rand.New(rand.NewPCG(m.Settings.Seed, movesStream))
+	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, known, set, m.Labels, slices.Repeat([]bool{true}, m.Samples()), random, nil)
+	if err != nil {
+		return set, err
+	}
+	if left := 1 + slices.Max(found.Labels); float64(left) < settled*float64(m.Clusters()) {
+		set.Levels = 1
+	}
+	return set, nil
+}
+
 // partition searches the partition on, and says what has changed.
 func (u *update) partition() (*Changes, error) {
 	n, m := u.old.Samples(), u.next
@@ -400,9 +428,13 @@ func (u *update) partition() (*Changes, error) {
 	if err := u.anchor(); err != nil {
 		return nil, err
 	}
+	set, err := u.moves()
+	if err != nil {
+		return nil, err
+	}
 	start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 	random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, m.Settings.Partition, start, u.relinked, random, nil)
+	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, set, start, u.relinked, random, nil)
 	if err != nil {
 		return nil, err
 	}

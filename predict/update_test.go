@@ -268,6 +268,24 @@ func TestUpdateKeepsGranularity(t *testing.T) {
 	}
 }
 
+// Clusters that are finer than the objective would have them, as of a number that was asked for, stay
+// apart: new samples are no reason to join them.
+func TestUpdateKeepsDivided(t *testing.T) {
+	set := made(t, synth.Config{Samples: 1000, Classes: 6, Dims: []int{8, 8}, Noise: []float64{0.7}, Seed: 4})
+	m := fitted(t, take(set.Views, span(0, 960)), mvclust.Options{Clusters: 24})
+	for from := 960; from < 1000; from += 20 {
+		next, changes := updated(t, m, take(set.Views, span(from, from+20)), 0)
+		s, err := score.Compare(m.Labels, next.Labels[:m.Samples()])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.ARI < 0.9 || len(changes.Merged) > 2 {
+			t.Errorf("of %d clusters %d are merged, ARI of old labels %.3f", m.Clusters(), len(changes.Merged), s.ARI)
+		}
+		m = next
+	}
+}
+
 func TestUpdateRefuses(t *testing.T) {
 	set := made(t, synth.Config{Samples: 60, Classes: 3, Dims: []int{4, 5}})
 	m := fitted(t, take(set.Views, span(0, 50)), mvclust.Options{})
