@@ -243,6 +243,38 @@ func TestAutoNoiseView(t *testing.T) {
 
 // TestAutoAgain gives back the number of neighbours and the resolution that were chosen,
 // by hand and as the options of the result: the labels are the same.
+// TestAutoVersions holds that a view whose many small columns are noise is compared as it is: with equal
+// variance they drown the others. The model keeps that, for new samples.
+func TestAutoVersions(t *testing.T) {
+	set := generate(t, synth.Config{Samples: 400, Classes: 5, Dims: []int{10}, Noise: []float64{0.6}, Seed: 3})
+	random := rand.New(rand.NewPCG(1, 2))
+	clean, columns := set.Views[1], 10+200
+	noisy := &mvclust.View{Name: "noisy", Samples: 400, Dims: columns, Data: make([]float32, 400*columns)}
+	for i := range 400 {
+		row := noisy.Row(i)
+		copy(row, clean.Row(i))
+		for k := 10; k < len(row); k++ {
+			row[k] = float32(0.01 * random.NormFloat64())
+		}
+	}
+	result := fit(t, []*mvclust.View{set.Views[0], noisy}, mvclust.Options{})
+	if got, want := result.Trace.Readings.Taken, []view.Version{view.Joined, view.Given}; !slices.Equal(got, want) {
+		t.Fatalf("compared are %v of %.3f, want %v", got, result.Trace.Readings.Confirmed, want)
+	}
+	if w := result.Scalers[1].Weights; w[0] <= 0 || w[1] != 0 || w[2] != 0 {
+		t.Errorf("the scaler has the weights %v", w)
+	}
+	if s := compare(t, set.Labels, result.Labels); s.ARI < 0.95 {
+		t.Errorf("the ARI is %.3f", s.ARI)
+	}
+	for _, opt := range []mvclust.Options{{Preset: mvclust.Paper}, {Metrics: []similarity.Metric{similarity.L2}}} {
+		result := fit(t, []*mvclust.View{set.Views[0], noisy}, opt)
+		if result.Trace.Readings != nil {
+			t.Errorf("%+v has several versions", opt)
+		}
+	}
+}
+
 func TestAutoAgain(t *testing.T) {
 	for name, views := range map[string][]*mvclust.View{"mixed": mixed(t).Views, "easy": easy(t, 3).Views, "hard": hard(3, 7)} {
 		want := fit(t, views, mvclust.Options{})

@@ -322,7 +322,7 @@ func readingNote(r *agreement.Readings, m int) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("%s, and not in three ways at once: so neighbours disagree %.0f%% less with the other views", rows, 100*less)
+	return fmt.Sprintf("%s, not in three ways at once: the neighbours found so disagree %.0f%% less with the other views", rows, 100*less)
 }
 
 // same is the note on samples that cannot be told apart.
