@@ -31,7 +31,9 @@ const (
 	clearer = 0.1
 	// beyond is by how much they must agree more, which samples do not bring about by chance.
 	beyond = 0.01
-	// compared is the number of samples that are compared, and values bounds the products of two values
+	// draws is how often so many samples are drawn, where there are so many: what some say varies.
+	draws = 4
+	// compared is the number of samples that are compared at a time, and values bounds the products of two values
 	// that the neighbours in one view take, but leaves at least fewest samples.
 	compared = 1500
 	values   = 1 << 32
@@ -54,7 +56,7 @@ func (r *Readings) Apply(scalers []*view.Scaler) ([]*view.Scaler, error) {
 	return out, nil
 }
 
-// Compared returns how many of the given number of samples Read compares, in views of these dimensions.
+// Compared returns how many of the given number of samples Read compares at a time, in views of these dimensions.
 func Compared(samples int, dims []int) int {
 	widest := 1
 	for _, d := range dims {
@@ -73,7 +75,7 @@ func Footprint(samples int, dims []int) int64 {
 		rows := view.Mixed.Footprint(n, d)
 		search = max(search, rows+neighbour.Settings{Method: neighbour.Exact}.Footprint(n, view.Mixed.Dims(d), nearest))
 	}
-	return lists + search
+	return draws*lists + search
 }
 
 // Cost returns about how many nanoseconds Read takes on two processors.
@@ -82,7 +84,8 @@ func Cost(samples int, dims []int) float64 {
 	for _, d := range dims {
 		all += float64(d)
 	}
-	return n * all * (20 + 0.1*n + 10*float64(len(dims)))
+	times := max(1, min(draws, float64(samples)/max(1, n)))
+	return times * n * all * (20 + 0.1*n + 10*float64(len(dims)))
 }
 
 // reader compares some samples in all versions of their rows.
@@ -92,6 +95,7 @@ type reader struct {
 	scalers []*view.Scaler
 	metrics []similarity.Metric
 	chosen  []int
+	draws   int
 	threads int
 	lists   [][]*neighbour.Lists // by view and version; nil where there is none
 	// judged holds, by view that judges and its version, the agreement with the neighbours of another
@@ -114,24 +118,28 @@ const versions = int(view.Standard) + 1
 // a + 0.01. Views are decided on one at a time, the clearest first, and the rest are judged with it.
 //
 // scalers and metrics are those of the views; only those under view.Mixed have several versions. Up to
-// 1500 samples are compared, evenly spaced in the given order; nil stands for that in which they are
+// four times 1500 samples are compared, evenly spaced in the given order; nil stands for that in which they are
 // stored. The result does not depend on threads. The errors are those of View.Check, Scaler.Validate and
 // similarity.Part, numbers of scalers or metrics that are not that of the views, and the context's own.
 func Read(ctx context.Context, views []*view.View, scalers []*view.Scaler, metrics []similarity.Metric, order sparse.Permutation, threads int) (*Readings, error) {
 	if len(scalers) != len(views) || len(metrics) != len(views) {
 		return nil, fmt.Errorf("there are %d scalers and %d metrics for %d views; give one of each for every view", len(scalers), len(metrics), len(views))
 	}
-	r := &reader{ctx: ctx, views: views, scalers: scalers, metrics: metrics, threads: threads, judged: map[judge][][]float64{}}
-	if err := r.choose(order); err != nil {
-		return nil, err
-	}
-	if err := r.neighbours(); err != nil {
-		return nil, err
+	var readers []*reader
+	for draw := 0; draw == 0 || draw < readers[0].draws; draw++ {
+		r := &reader{ctx: ctx, views: views, scalers: scalers, metrics: metrics, threads: threads, judged: map[judge][][]float64{}}
+		if err := r.choose(order, draw); err != nil {
+			return nil, err
+		}
+		if err := r.neighbours(); err != nil {
+			return nil, err
+		}
+		readers = append(readers, r)
 	}
 	out := &Readings{Taken: make([]view.Version, len(views))}
 	for {
 		var err error
-		if out.Confirmed, err = r.confirmed(out.Taken); err != nil {
+		if out.Confirmed, err = confirmed(readers, out.Taken); err != nil {
 			return nil, err
 		}
 		m, v := clearest(out)
@@ -149,8 +157,28 @@ func Read(ctx context.Context, views []*view.View, scalers []*view.Scaler, metri
 	}
 }
 
-// choose chooses the samples that are compared.
-func (r *reader) choose(order sparse.Permutation) error {
+// confirmed returns Readings.Confirmed for what is taken: the mean over the draws.
+func confirmed(readers []*reader, taken []view.Version) ([][]float64, error) {
+	out := make([][]float64, len(taken))
+	for m := range out {
+		out[m] = make([]float64, versions)
+	}
+	for _, r := range readers {
+		some, err := r.confirmed(taken)
+		if err != nil {
+			return nil, err
+		}
+		for m := range out {
+			for v := range out[m] {
+				out[m][v] += some[m][v] / float64(len(readers))
+			}
+		}
+	}
+	return out, nil
+}
+
+// choose chooses the samples that are compared in a draw. No sample is in two.
+func (r *reader) choose(order sparse.Permutation, draw int) error {
 	dims, n := make([]int, len(r.views)), 0
 	for m, v := range r.views {
 		if err := v.Check(); err != nil {
@@ -173,8 +201,9 @@ func (r *reader) choose(order sparse.Permutation) error {
 		}
 	}
 	r.chosen = make([]int, Compared(n, dims))
+	r.draws = max(1, min(draws, n/max(1, len(r.chosen))))
 	for t := range r.chosen {
-		r.chosen[t] = sparse.Spaced(t, len(r.chosen), n)
+		r.chosen[t] = sparse.Spaced(t*r.draws+draw, len(r.chosen)*r.draws, n)
 		if order != nil {
 			r.chosen[t] = order[r.chosen[t]]
 		}
