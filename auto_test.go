@@ -241,8 +241,6 @@ func TestAutoNoiseView(t *testing.T) {
 	}
 }
 
-// TestAutoAgain gives back the number of neighbours and the resolution that were chosen,
-// by hand and as the options of the result: the labels are the same.
 // TestAutoVersions holds that a view whose many small columns are noise is compared as it is: with equal
 // variance they drown the others. The model keeps that, for new samples.
 func TestAutoVersions(t *testing.T) {
@@ -275,6 +273,8 @@ func TestAutoVersions(t *testing.T) {
 	}
 }
 
+// TestAutoAgain gives back the number of neighbours and the resolution that were chosen,
+// by hand and as the options of the result: the labels are the same.
 func TestAutoAgain(t *testing.T) {
 	for name, views := range map[string][]*mvclust.View{"mixed": mixed(t).Views, "easy": easy(t, 3).Views, "hard": hard(3, 7)} {
 		want := fit(t, views, mvclust.Options{})

@@ -95,7 +95,6 @@ type reader struct {
 	scalers []*view.Scaler
 	metrics []similarity.Metric
 	chosen  []int
-	draws   int
 	threads int
 	lists   [][]*neighbour.Lists // by view and version; nil where there is none
 	// judged holds, by view that judges and its version, the agreement with the neighbours of another
@@ -125,20 +124,20 @@ func Read(ctx context.Context, views []*view.View, scalers []*view.Scaler, metri
 	if len(scalers) != len(views) || len(metrics) != len(views) {
 		return nil, fmt.Errorf("there are %d scalers and %d metrics for %d views; give one of each for every view", len(scalers), len(metrics), len(views))
 	}
-	var readers []*reader
-	for draw := 0; draw == 0 || draw < readers[0].draws; draw++ {
-		r := &reader{ctx: ctx, views: views, scalers: scalers, metrics: metrics, threads: threads, judged: map[judge][][]float64{}}
-		if err := r.choose(order, draw); err != nil {
-			return nil, err
-		}
+	chosen, err := choose(views, scalers, order)
+	if err != nil {
+		return nil, err
+	}
+	readers := make([]*reader, len(chosen))
+	for draw, samples := range chosen {
+		r := &reader{ctx: ctx, views: views, scalers: scalers, metrics: metrics, chosen: samples, threads: threads, judged: map[judge][][]float64{}}
 		if err := r.neighbours(); err != nil {
 			return nil, err
 		}
-		readers = append(readers, r)
+		readers[draw] = r
 	}
 	out := &Readings{Taken: make([]view.Version, len(views))}
 	for {
-		var err error
 		if out.Confirmed, err = confirmed(readers, out.Taken); err != nil {
 			return nil, err
 		}
@@ -177,38 +176,42 @@ func confirmed(readers []*reader, taken []view.Version) ([][]float64, error) {
 	return out, nil
 }
 
-// choose chooses the samples that are compared in a draw. No sample is in two.
-func (r *reader) choose(order sparse.Permutation, draw int) error {
-	dims, n := make([]int, len(r.views)), 0
-	for m, v := range r.views {
+// choose checks the views and scalers, and returns the samples that are compared, by draw. No sample is in two.
+func choose(views []*view.View, scalers []*view.Scaler, order sparse.Permutation) ([][]int, error) {
+	dims, n := make([]int, len(views)), 0
+	for m, v := range views {
 		if err := v.Check(); err != nil {
-			return err
+			return nil, err
 		}
 		if m == 0 {
 			n = v.Samples
 		}
 		if v.Samples != n {
-			return fmt.Errorf("view %d (counted from 0) has %d samples where the first has %d; pass views of the same samples", m, v.Samples, n)
+			return nil, fmt.Errorf("view %d (counted from 0) has %d samples where the first has %d; pass views of the same samples", m, v.Samples, n)
 		}
-		if err := r.scalers[m].Validate(v.Dims); err != nil {
-			return fmt.Errorf("view %d (counted from 0): %w", m, err)
+		if err := scalers[m].Validate(v.Dims); err != nil {
+			return nil, fmt.Errorf("view %d (counted from 0): %w", m, err)
 		}
 		dims[m] = v.Dims
 	}
 	if order != nil {
 		if err := order.Check(n); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r.chosen = make([]int, Compared(n, dims))
-	r.draws = max(1, min(draws, n/max(1, len(r.chosen))))
-	for t := range r.chosen {
-		r.chosen[t] = sparse.Spaced(t*r.draws+draw, len(r.chosen)*r.draws, n)
-		if order != nil {
-			r.chosen[t] = order[r.chosen[t]]
+	some := Compared(n, dims)
+	chosen := make([][]int, max(1, min(draws, n/max(1, some))))
+	for draw := range chosen {
+		chosen[draw] = make([]int, some)
+		for t := range some {
+			i := sparse.Spaced(t*len(chosen)+draw, some*len(chosen), n)
+			if order != nil {
+				i = order[i]
+			}
+			chosen[draw][t] = i
 		}
 	}
-	return nil
+	return chosen, nil
 }
 
 // neighbours finds the nearest of every sample, by view and version.
