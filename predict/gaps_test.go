@@ -16,7 +16,7 @@ func TestLinksAndFilling(t *testing.T) {
 	data, pairs := make([]float32, samples*dims), [][2]int(nil)
 	for i := range samples {
 		for k := range dims {
-			data[i*dims+k] = float32(i%2*4+k) + float32((i*7+k*3)%11)/10
+			data[i*dims+k] = float32(4*(k+i%2*(dims-1-2*k))) + float32((i*7+k*3)%11)/10
 		}
 		pairs = append(pairs, [2]int{i, (i + 2) % samples}, [2]int{i, (i + 4) % samples})
 	}
@@ -52,7 +52,7 @@ func TestLinksAndFilling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := &view.View{Name: "new", Samples: 1, Dims: dims, Data: []float32{4.2, 5.1, 6.3}}
+	fresh := &view.View{Name: "new", Samples: 1, Dims: dims, Data: []float32{8.2, 4.1, 0.3}}
 	if r, err := p.Predict(t.Context(), []*view.View{fresh, nil}, nil, 1, nil); err != nil || r.Labels[0] != m.Labels[1] {
 		t.Errorf("%+v, %v", r, err)
 	}

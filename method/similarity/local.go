@@ -20,9 +20,11 @@ const Local = 10
 //	Similarity(i, j) = -d(i, j) / sqrt(r(i) r(j))
 //
 // d is 1 minus the cosine, or the distance of the metric. r(i) is the mean of d over the
-// first Local samples of nearest(i), which lists neighbours, most alike first. The local
-// scale of i is 1 / sqrt(r(i)). Localised distances are comparable between dense and sparse
-// regions, and between views.
+// first Local samples of nearest(i), which lists neighbours, most alike first, but at least half
+// the median of these means where a tenth of them or more are below that. Such samples have near
+// copies, whose distance is no measure of how far apart groups are. The local scale of i is
+// 1 / sqrt(r(i)). Localised distances are comparable between dense and sparse regions, and
+// between views.
 //
 // The space shares its rows with s. The errors are those of Space.Check, a nearest that is nil
 // or lists a sample that is not there, and the context's own.
@@ -59,16 +61,12 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 	if err != nil {
 		return nil, err
 	}
-	widest := 0.0
-	for _, x := range mean {
-		widest = max(widest, x)
-	}
-	if widest == 0 {
-		widest = 1 / flat // all neighbours are equal rows: every scale is 1
+	known := make([]float64, s.Count())
+	for r := range known {
+		known[r] = mean[s.slot[s.Sample(r)]]
 	}
 	out := *s
-	// r is 0 among equal rows: the floor keeps the quotient finite.
-	out.scale, out.floor = make([]float32, len(mean)), flat*widest
+	out.scale, out.floor = make([]float32, len(mean)), leastDistance(known)
 	for at, x := range mean {
 		out.scale[at] = out.scaleOf(x)
 	}
@@ -77,6 +75,24 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 
 // flat is the least mean distance r, in units of the largest.
 const flat = 1e-6
+
+// denseShare is the share of the samples that must be more than twice as dense as the median one for the
+// least r to be half the median.
+const denseShare = 0.1
+
+// leastDistance returns the least r of samples of the given mean distances, which it sorts.
+func leastDistance(mean []float64) float64 {
+	slices.Sort(mean)
+	if len(mean) == 0 || mean[len(mean)-1] == 0 {
+		return 1 // all neighbours are equal rows: every scale is 1
+	}
+	half := mean[len(mean)/2] / 2
+	if dense, _ := slices.BinarySearch(mean, half); float64(dense) >= denseShare*float64(len(mean)) && half > 0 {
+		return half
+	}
+	// r is 0 among equal rows: this keeps the quotient finite.
+	return flat * mean[len(mean)-1]
+}
 
 // scaleOf returns the local scale 1 / sqrt(r).
 func (s *Space) scaleOf(r float64) float32 { return float32(1 / math.Sqrt(max(r, s.floor))) }
@@ -124,17 +140,24 @@ func (s *Space) LocalScales() []float32 {
 func (s *Space) WithLocalScales(scales []float32) *Space {
 	out := *s
 	out.scale = make([]float32, s.places())
-	least, largest := math.Inf(1), 0.0
+	least, largest, known, dense := float32(math.Inf(1)), float32(0), 0, 0
 	for i, slot := range s.slot {
 		if slot < 0 {
 			continue
 		}
 		if out.scale[slot] = scales[i]; scales[i] > 0 {
-			least, largest = min(least, float64(scales[i])), max(largest, float64(scales[i]))
+			known++
+			switch least = min(least, scales[i]); {
+			case scales[i] > largest:
+				largest, dense = scales[i], 1
+			case scales[i] == largest:
+				dense++
+			}
 		}
 	}
-	if out.floor = flat / (least * least); least == 1 && largest == 1 {
-		out.floor = 1 // all neighbours are equal rows
+	out.floor = flat / (float64(least) * float64(least))
+	if float64(dense) >= denseShare*float64(known) { // these have the least r
+		out.floor = 1 / (float64(largest) * float64(largest))
 	}
 	return &out
 }

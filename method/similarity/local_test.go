@@ -70,8 +70,19 @@ func plainLocal(s *similarity.Space, lists [][]int32) [][]float64 {
 		}
 		widest = max(widest, r[i])
 	}
+	least := 1e-6 * widest
 	if widest == 0 {
-		widest = 1e6
+		least = 1
+	}
+	var known []float64
+	for i, x := range r {
+		if s.Has(i) {
+			known = append(known, x)
+		}
+	}
+	slices.Sort(known)
+	if n := len(known); n > 0 && known[n/2] > 0 && known[int(math.Ceil(float64(n)/10))-1] < known[n/2]/2 {
+		least = known[n/2] / 2
 	}
 	out := make([][]float64, s.Samples)
 	for i := range out {
@@ -79,7 +90,7 @@ func plainLocal(s *similarity.Space, lists [][]int32) [][]float64 {
 		for j := range out[i] {
 			out[i][j] = math.NaN()
 			if s.Has(i) && s.Has(j) {
-				out[i][j] = -d(i, j) / math.Sqrt(max(r[i], 1e-6*widest)*max(r[j], 1e-6*widest))
+				out[i][j] = -d(i, j) / math.Sqrt(max(r[i], least)*max(r[j], least))
 			}
 		}
 	}
@@ -255,6 +266,44 @@ func TestOnly(t *testing.T) {
 			}
 			if only.Has(i) && only.Similarity(i, int(some[0])) != s.Similarity(i, int(some[0])) {
 				t.Errorf("sample %d has another similarity", i)
+			}
+		}
+	})
+}
+
+// TestLocalisedCopies has groups whose samples are near copies of each other among sparse ones. Their
+// scale is that of half the median distance, as long as they are a tenth of the samples, and so in a
+// space that is told the scales.
+func TestLocalisedCopies(t *testing.T) {
+	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
+		const n = 200
+		for _, copies := range []int{0, 15, 24, 60} { // by 12 or more, so that each has 11 others
+			v := randomView(random, n, 6, 0)
+			for i := range copies {
+				for k := range v.Row(i) {
+					v.Row(i)[k] = v.Row(i % max(1, copies/12))[k] + float32(random.NormFloat64())*1e-2
+				}
+			}
+			s := newSpace(t, v, m, nil)
+			lists := nearest(s, similarity.Local)
+			local := localised(t, s, lists, 2)
+			scales := local.LocalScales()
+			largest, equal := slices.Max(scales), 0
+			for _, x := range scales {
+				if x == largest {
+					equal++
+				}
+			}
+			if many := copies >= n/10; many != (equal >= n/10) {
+				t.Errorf("%d near copies: %d samples have the largest scale", copies, equal)
+			}
+			told := s.WithLocalScales(scales)
+			near := make([]float32, len(lists[0]))
+			for i := range n {
+				s.Similarities(near, i, lists[i])
+				if a, b := local.LocalScale(near), told.LocalScale(near); a != b || a != scales[i] {
+					t.Fatalf("%d near copies: sample %d has the scale %v, told %v, by its neighbours %v", copies, i, scales[i], b, a)
+				}
 			}
 		}
 	})
