@@ -6,6 +6,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -102,21 +103,23 @@ func prepared(ctx context.Context, m *mvclust.Model, made func(m *mvclust.Model,
 	}
 	m = m.Current()
 	p := &Predictor{m: m}
-	if p.duplicates, err = newDuplicates(ctx, m, threads); err != nil {
-		return nil, err
-	}
-	if p.typicality, err = newTypicality(ctx, m, threads); err != nil {
-		return nil, err
-	}
 	parts := make([]*neighbour.Parts, len(m.Views))
 	for i := range parts {
 		parts[i] = m.Views[i].Index
 	}
-	if p.linker, err = newLinker(ctx, m, spaces, parts, threads); err != nil {
-		return nil, err
+	steps := []func() error{
+		func() (err error) { p.linker, err = newLinker(ctx, m, spaces, parts, threads); return err },
+		func() (err error) { p.duplicates, err = newDuplicates(ctx, m, threads); return err },
+		func() (err error) { p.typicality, err = newTypicality(ctx, m, threads); return err },
+		func() (err error) {
+			set := m.Settings
+			p.worth, err = partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set.Partition, threads)
+			return err
+		},
 	}
-	set := m.Settings
-	if p.worth, err = partition.NewWorth(ctx, m.Graph, m.Labels, set.Resolution, set.Partition, threads); err != nil {
+	failed := make([]error, len(steps))
+	err = parallel.Blocks(ctx, threads, len(steps), 1, func(_, at, _ int) { failed[at] = steps[at]() })
+	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, err
 	}
 	return p, ctx.Err()
