@@ -1,12 +1,14 @@
 package mvclust
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
@@ -34,8 +36,9 @@ type CutOptions struct {
 // confidences, graph and settings. It shares the memory of m, which stays as it is. The labels
 // are those of a level, unless a number of clusters or examples ask for more. A number of
 // clusters starts from the level that selection.Suitability prefers, or from a partition with
-// another resolution that is nearer; see partition.Exactly. An update of the new model does not
-// choose the granularity anew.
+// another resolution that is nearer; see partition.Exactly. Of fewer than 30,000 samples, both are tried
+// from the two best levels, and the partition of the largest modularity is taken, with little weight
+// for the score of its level. An update of the new model does not choose the granularity anew.
 //
 // The errors are those of Model.Validate, *OptionError for options, *partition.CountError for a number of clusters that cannot be, and
 // the context's own.
@@ -51,13 +54,81 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	level := opt.Level
+	levels := []int{opt.Level}
 	if opt.Clusters > 0 || len(opt.Examples) > 0 {
-		level = c.level(m.Levels, len(opt.Examples) > 0)
-	} else if level < 0 || level >= len(m.Levels) {
-		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", level, words.Count(len(m.Levels), "level"))
+		levels = c.levels(m.Levels, len(opt.Examples) > 0)
+	} else if opt.Level < 0 || opt.Level >= len(m.Levels) {
+		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", opt.Level, words.Count(len(m.Levels), "level"))
 	}
 	alike, err := m.alike(ctx, opt.Threads)
+	if err != nil {
+		return nil, err
+	}
+	var next *Model
+	if opt.Clusters > 0 && len(opt.Examples) == 0 && len(levels) > 1 && m.Samples() < cutOnce {
+		next, err = m.cutBest(ctx, levels[:2], opt, examples, alike)
+	} else {
+		next, err = m.cutFrom(ctx, levels[0], true, opt, examples, alike)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made := *next // as it is now, it is valid, as m is
+	next.read = &made
+	return next, ctx.Err()
+}
+
+// cutOnce is the number of samples from which on a number of clusters is made from one level alone, to
+// save time.
+const cutOnce = 30_000
+
+// modest is the power of a level's score beside the modularity of what is made from it.
+const modest = 0.1
+
+// cutBest is cutFrom the one of the levels, or the nearer partition, for which
+//
+//	modularity score^0.1
+//
+// is the largest, with the modularity of what is made from it on the graph of the 10 most probable
+// neighbours, and the score of the level. Partitions into as many clusters can be compared by that.
+func (m *Model) cutBest(ctx context.Context, levels []int, opt CutOptions, examples []Example, alike []int32) (*Model, error) {
+	walk := m.Graph
+	var err error
+	if m.Neighbourhoods != nil {
+		if walk, err = m.Neighbourhoods.Graph(ctx, min(10, m.Neighbourhoods.K()), opt.Threads); err != nil {
+			return nil, err
+		}
+	}
+	tries, worth, failed := make([]*Model, 2*len(levels)), make([]float64, 2*len(levels)), make([]error, 2*len(levels))
+	err = parallel.Blocks(ctx, opt.Threads, len(tries), 1, func(_, at, _ int) {
+		level := levels[at/2]
+		next, err := m.cutFrom(ctx, level, at%2 == 0, opt, examples, alike)
+		if err == nil {
+			tries[at] = next
+			worth[at], err = selection.Modularity(walk, next.Labels)
+			worth[at] *= math.Pow(max(0, m.Levels[level].Score), modest)
+		}
+		failed[at] = err
+	})
+	if err != nil {
+		return nil, err
+	}
+	at := -1
+	for t, next := range tries {
+		if next != nil && (at < 0 || worth[t] > worth[at]) {
+			at = t
+		}
+	}
+	if at < 0 {
+		return nil, cmp.Or(failed...)
+	}
+	return tries[at], nil
+}
+
+// cutFrom is Cut from a level, or from the current labels where it is -1; for a number of clusters with
+// nearer from a partition of another resolution that has nearly as many. alike is what alike returns.
+func (m *Model) cutFrom(ctx context.Context, level int, nearer bool, opt CutOptions, examples []Example, alike []int32) (*Model, error) {
+	c, err := newCutter(m.given(), examples, opt.Clusters, m.Samples(), opt.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +147,7 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	}
 	c.keep(alike, start)
 	p := &granular{next.Graph, start, next.Settings.Resolution, next.Settings.Partition, next.Settings.Seed}
-	if level >= 0 && opt.Clusters > 0 {
+	if level >= 0 && opt.Clusters > 0 && nearer {
 		if err := c.approach(ctx, p); err != nil {
 			return nil, err
 		}
@@ -96,8 +167,6 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 		return nil, err
 	}
-	made := next // as it is now, it is valid, as m is
-	next.read = &made
 	return &next, ctx.Err()
 }
 
@@ -229,19 +298,23 @@ func checkClusters(clusters, samples int) error {
 	return nil
 }
 
-// level returns the place of the level that is best for what is asked for; -1 if there is none.
-func (c *cutter) level(levels []Level, byExamples bool) int {
-	best, most := -1, -1.0
+// levels returns the places of the levels, those that are best for what is asked for first; -1 alone if
+// there are none.
+func (c *cutter) levels(levels []Level, byExamples bool) []int {
 	var examples []selection.Example
 	if byExamples {
 		examples = c.examples
 	}
-	for at := range levels {
-		if s := selection.Suitability(levels[at].Labels, levels[at].Score, c.clusters, examples); s > most {
-			best, most = at, s
-		}
+	if len(levels) == 0 {
+		return []int{-1}
 	}
-	return best
+	var order []int
+	suits := make([]float64, len(levels))
+	for at := range levels {
+		order, suits[at] = append(order, at), selection.Suitability(levels[at].Labels, levels[at].Score, c.clusters, examples)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(suits[b], suits[a]) })
+	return order
 }
 
 // cutStream keeps the random numbers of a cut apart from those of other stages.

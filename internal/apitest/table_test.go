@@ -109,6 +109,7 @@ var table = map[string]any{
 	"partition.CountError.Error":         (*partition.CountError).Error,
 	"partition.Exactly":                  partition.Exactly,
 	"partition.Separate":                 partition.Separate,
+	"selection.Modularity":               selection.Modularity,
 	"selection.Suitability":              selection.Suitability[int],
 	"selection.MaxNeighbours":            selection.MaxNeighbours,
 	"mvclust.Level.Within":               (*mvclust.Level).Within,

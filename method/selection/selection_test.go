@@ -556,3 +556,40 @@ func TestSearchFindsPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestModularity has it of two triangles with an edge between them, which is known, and refuses labels that
+// do not fit.
+func TestModularity(t *testing.T) {
+	pairs := [][2]int{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}, {4, 5}, {2, 3}}
+	g, err := graph.FromRows(t.Context(), 6, func(i int) (to []int32, w []float32) {
+		for j := range 6 {
+			if slices.Contains(pairs, [2]int{min(i, j), max(i, j)}) {
+				to, w = append(to, int32(j)), append(w, 0.5)
+			}
+		}
+		return to, w
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		labels []int
+		want   float64
+	}{
+		"triangles":       {[]int{0, 0, 0, 7, 7, 7}, 6./7 - 1./2},
+		"one cluster":     {[]int{1, 1, 1, 1, 1, 1}, 0},
+		"samples by self": {[]int{5, 4, 3, 2, 1, 0}, -(4*4. + 2*9) / (14 * 14)},
+	} {
+		if got, err := Modularity(g, c.labels); err != nil || math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+	if got, err := Modularity(&graph.Graph{Offsets: []int{0, 0, 0}}, []int{0, 1}); got != 0 || err != nil {
+		t.Errorf("without edges: %v, %v", got, err)
+	}
+	for _, labels := range [][]int{nil, {0, 1}, {0, 0, 0, 0, 0, -1}} {
+		if _, err := Modularity(g, labels); err == nil {
+			t.Errorf("%v is taken", labels)
+		}
+	}
+}

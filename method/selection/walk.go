@@ -1,6 +1,11 @@
 package selection
 
-import "github.com/mvclust/mvclust/method/graph"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mvclust/mvclust/method/graph"
+)
 
 // walk is what the random walk goes over: a graph of nodes, each of one sample or, in a contraction,
 // of several.
@@ -40,4 +45,36 @@ func (w *walk) named() float64 {
 		sum += size * plogp(d/size/max(1, w.all))
 	}
 	return sum
+}
+
+// Modularity returns the share of the steps of a random walk over g that stay in a cluster, less the share
+// that would by chance: in [-1/2, 1], and 0 where there is no edge. Every edge is taken as often as its
+// weight says. labels holds the cluster of each sample, at least 0. The errors are those of Graph.Check,
+// and labels that are not one per sample or below 0.
+func Modularity(g *graph.Graph, labels []int) (float64, error) {
+	if err := g.Check(); err != nil {
+		return 0, err
+	}
+	if len(labels) != g.Samples() {
+		return 0, fmt.Errorf("there are %d labels for a graph of %d samples; give one for each", len(labels), g.Samples())
+	}
+	if len(labels) > 0 && slices.Min(labels) < 0 {
+		return 0, fmt.Errorf("a label is %d; number clusters from 0", slices.Min(labels))
+	}
+	number, numbered := map[int]int32{}, make([]int32, len(labels))
+	for i, l := range labels {
+		if _, known := number[l]; !known {
+			number[l] = int32(len(number))
+		}
+		numbered[i] = number[l]
+	}
+	w := &walk{Graph: g, degree: make([]float64, len(labels))}
+	for i := range labels {
+		_, weight := g.Of(i)
+		for _, x := range weight {
+			w.degree[i] += float64(x)
+		}
+		w.all += w.degree[i]
+	}
+	return newCrossings(w, numbered, len(number)).modularity(), nil
 }
