@@ -90,28 +90,42 @@ const modest = 0.1
 //	modularity score^0.1
 //
 // is the largest, with the modularity of what is made from it on the graph of the 10 most probable
-// neighbours, and the score of the level. Partitions into as many clusters can be compared by that.
+// neighbours, and the score of the level. Partitions into as many clusters can be compared by that. Up to
+// 5000 samples of which nothing is known, the clusters of average linkage are tried too, with the score of
+// the first level.
 func (m *Model) cutBest(ctx context.Context, levels []int, opt CutOptions, examples []Example, alike []int32) (*Model, error) {
-	walk := m.Graph
-	var err error
-	if m.Neighbourhoods != nil {
-		if walk, err = m.Neighbourhoods.Graph(ctx, min(10, m.Neighbourhoods.K()), opt.Threads); err != nil {
-			return nil, err
-		}
+	walk, err := walked(ctx, m.Neighbourhoods, m.Graph, opt.Threads)
+	if err != nil {
+		return nil, err
 	}
-	tries, worth, failed := make([]*Model, 2*len(levels)), make([]float64, 2*len(levels)), make([]error, 2*len(levels))
+	ways := 2 * len(levels)
+	tries, worth, failed := make([]*Model, ways+1), make([]float64, ways+1), make([]error, ways+1)
+	var together []int
 	err = parallel.Blocks(ctx, opt.Threads, len(tries), 1, func(_, at, _ int) {
-		level := levels[at/2]
-		next, err := m.cutFrom(ctx, level, at%2 == 0, opt, examples, alike)
-		if err == nil {
-			tries[at] = next
-			worth[at], err = selection.Modularity(walk, next.Labels)
-			worth[at] *= math.Pow(max(0, m.Levels[level].Score), modest)
+		if at < ways {
+			tries[at], failed[at] = m.cutFrom(ctx, levels[at/2], at%2 == 0, opt, examples, alike)
+		} else if m.Samples() <= linkable && m.Constraints.Empty() && len(examples) == 0 {
+			together, failed[at] = linked(ctx, m.Views, m.Samples(), opt.Clusters, alike, opt.Threads)
 		}
-		failed[at] = err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if together != nil && tries[0] != nil {
+		next := *tries[0]
+		next.Labels, next.Level = partition.Number(together), -1
+		if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
+			return nil, err
+		}
+		tries[ways] = &next
+	}
+	for t, next := range tries {
+		if next != nil {
+			if worth[t], err = selection.Modularity(walk, next.Labels); err != nil {
+				return nil, err
+			}
+			worth[t] *= math.Pow(max(0, m.Levels[levels[t%ways/2]].Score), modest)
+		}
 	}
 	at := -1
 	for t, next := range tries {

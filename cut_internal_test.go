@@ -3,10 +3,13 @@ package mvclust
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/score"
 	"github.com/mvclust/mvclust/synth"
 )
 
@@ -29,7 +32,7 @@ func TestCutBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := 0 // where another than the first is taken
+	later, links := 0, 0 // where another than the first is taken, and average linkage
 	for k := 2; k < 30; k++ {
 		places := []int{0, 1, 2, 3, 4, 5, 6}[:len(m.Levels)]
 		suits := func(at int) float64 {
@@ -60,6 +63,18 @@ func TestCutBest(t *testing.T) {
 				}
 			}
 		}
+		together, err := linked(t.Context(), m.Views, m.Samples(), k, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := selection.Modularity(walk, together)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w *= math.Pow(m.Levels[places[0]].Score, 0.1); w > most {
+			want = fmt.Sprint(partition.Number(together))
+			links++
+		}
 		got, err := m.Cut(t.Context(), CutOptions{Clusters: k})
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +86,56 @@ func TestCutBest(t *testing.T) {
 			later++
 		}
 	}
-	if later == 0 {
-		t.Error("the first is always the best; the data do not tell them apart")
+	if later == 0 || links == 0 {
+		t.Errorf("the first is always the best (%d others), or average linkage never (%d): the data do not tell them apart", later, links)
+	}
+}
+
+// Records of one thing, of which there are few or many, are found by average linkage where their number is
+// known: by a fit that is told it, and by a cut. The rows have gaps, and some are equal.
+func TestClustersOfRecords(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 0))
+	const things, dims = 60, 24
+	var classes []int
+	for thing := range things {
+		classes = append(classes, slices.Repeat([]int{thing}, 1+int(40/(1+float64(thing))))...)
+	}
+	var views []*View
+	for range 2 {
+		centres := make([]float64, things*dims)
+		for k := range centres {
+			centres[k] = random.NormFloat64()
+		}
+		data, present := make([]float32, len(classes)*dims), make([]bool, len(classes))
+		for i, c := range classes {
+			present[i] = i%9 > 0 || len(views) > 0
+			noise := 0.25 * float64(i%4) // a quarter are copies
+			for k := range dims {
+				data[i*dims+k] = float32(centres[c*dims+k] + noise*random.NormFloat64())
+			}
+		}
+		views = append(views, &View{Name: "v", Samples: len(classes), Dims: dims, Data: data, Present: present})
+	}
+	ari := func(labels []int) float64 {
+		s, err := score.Compare(classes, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.ARI
+	}
+	free, err := Fit(t.Context(), views, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := Fit(t.Context(), views, Options{Clusters: things})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, err := NewModel(views, free, nil).Cut(t.Context(), CutOptions{Clusters: things})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := ari(told.Labels), ari(cut.Labels); a < 0.95 || b < 0.95 || cut.Validate() != nil || len(told.Sizes) != things {
+		t.Errorf("ARI %v by the fit, %v by the cut; %v", a, b, cut.Validate())
 	}
 }

@@ -89,7 +89,7 @@ func (r *run) fit(views []*View) (*Result, error) {
 	if compared != nil {
 		compared.Hold(p.samples, len(result.Sizes))
 	}
-	if err := r.cut(result); err != nil {
+	if err := r.cut(result, views); err != nil {
 		return nil, err
 	}
 	if p.Learner == nil {
@@ -341,7 +341,7 @@ func sizes(labels []int) []int {
 }
 
 // cut makes the result meet Options.Clusters and Options.Examples.
-func (r *run) cut(result *Result) error {
+func (r *run) cut(result *Result, views []*View) error {
 	if len(r.cutter.examples) == 0 && r.cutter.clusters == 0 {
 		return nil
 	}
@@ -350,11 +350,34 @@ func (r *run) cut(result *Result) error {
 	if err := r.cutter.apply(r.ctx, p); err != nil {
 		return err
 	}
+	if r.plan.links() {
+		if err := r.link(result, p, views); err != nil {
+			return err
+		}
+	}
 	if result.Level >= 0 && !slices.Equal(p.labels, result.Labels) {
 		result.Level = -1
 	}
 	result.Graph, result.Labels, result.Sizes, result.Constraints = p.graph, p.labels, sizes(p.labels), r.cutter.known
 	var err error
 	result.Confidence, err = confidence(p.graph, p.labels, r.cutter.equal)
+	return err
+}
+
+// link takes the clusters of average linkage in p where their modularity is larger.
+func (r *run) link(result *Result, p *granular, views []*View) error {
+	known := make([]ModelView, len(views))
+	for m, v := range views {
+		known[m] = ModelView{Rows: v, Metric: r.plan.Metrics[m], LeftOut: r.trace.Agreement != nil && at(r.trace.Agreement.LeftOut, m)}
+	}
+	together, err := linked(r.ctx, known, r.plan.samples, r.plan.Clusters, r.cutter.equal, r.plan.Threads)
+	if err != nil || together == nil {
+		return err
+	}
+	on, err := walked(r.ctx, result.Neighbourhoods, p.graph, r.plan.Threads)
+	if err != nil {
+		return err
+	}
+	p.labels, err = more(on, p.labels, partition.Number(together))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/agreement"
+	"github.com/mvclust/mvclust/method/linkage"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -221,7 +222,11 @@ func (p *plan) footprint() int64 {
 	if !p.Constraints.Empty() && p.Preset == Auto {
 		clustering += 8 * samples * (most + 1) // the neighbours without them, too
 	}
-	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, p.structureFootprint(), p.readingFootprint()) + samples*int64(48+16*views) + fixed
+	linked := p.linkedFootprint()
+	if linked > 0 {
+		linked += graph + 8*samples*(most+1)
+	}
+	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint()) + samples*int64(48+16*views) + fixed
 }
 
 // reads says whether it is found out which version of the rows of each view is compared.
@@ -239,6 +244,23 @@ func (p *plan) readingFootprint() int64 {
 		given += 4 * int64(p.samples) * int64(d)
 	}
 	return given + agreement.Footprint(p.samples, p.dims)
+}
+
+// links says whether average linkage is tried for the number of clusters.
+func (p *plan) links() bool {
+	return p.Preset == Auto && p.Clusters > 0 && p.samples <= linkable && p.Constraints.Empty() && len(p.Examples) == 0 && !p.Consume
+}
+
+// linkedFootprint returns the bytes that this takes, beside the graph and all rows as given.
+func (p *plan) linkedFootprint() int64 {
+	if !p.links() {
+		return 0
+	}
+	given := int64(0)
+	for _, d := range p.dims {
+		given += 4 * int64(p.samples) * int64(d)
+	}
+	return given + linkage.Footprint(p.samples)
 }
 
 // structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.

@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/linkage"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/partition"
@@ -173,6 +174,19 @@ func (p kinds) functions() {
 		func(int) ([]int32, []float32) { return []int32{1, 2}, []float32{1} })
 	these(p, func(int) []int32 { return []int32{1, 2} }, nil, func(int) []int32 { return nil },
 		func(int) []int32 { return []int32{-1} }, func(int) []int32 { return []int32{math.MaxInt32} })
+	these(p, func(_ int, dst []float32) { clear(dst) }, nil, func(_ int, dst []float32) {
+		for t := range dst {
+			dst[t] = float32(math.NaN())
+		}
+	})
+	add(p, "tree", func() *linkage.Tree {
+		tree, err := linkage.Average(context.Background(), samples, func(_ int, dst []float32) { clear(dst) }, 1)
+		if err != nil {
+			panic(err)
+		}
+		return tree
+	})
+	these(p, nil, &linkage.Tree{})
 	these(p, func(int) float32 { return 0.5 }, nil, func(int) float32 { return float32(math.NaN()) })
 	these(p, func(int) string { return "" }, nil)
 	these(p, func(constraint.Kind, []int) string { return "" }, nil)

@@ -8,6 +8,7 @@ import (
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/linkage"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
 	"github.com/mvclust/mvclust/method/partition"
@@ -109,6 +110,9 @@ var table = map[string]any{
 	"partition.CountError.Error":         (*partition.CountError).Error,
 	"partition.Exactly":                  partition.Exactly,
 	"partition.Separate":                 partition.Separate,
+	"linkage.Average":                    linkage.Average,
+	"linkage.Footprint":                  linkage.Footprint,
+	"linkage.Tree.Cut":                   (*linkage.Tree).Cut,
 	"selection.Modularity":               selection.Modularity,
 	"selection.Suitability":              selection.Suitability[int],
 	"selection.MaxNeighbours":            selection.MaxNeighbours,
