@@ -104,7 +104,10 @@ func (e *Experiment) fit(ctx context.Context, t *lab.Task) error {
 		return err
 	}
 	t.Scores = &score.Scores{}
-	return json.Unmarshal(p.Out, t.Scores)
+	if err := json.Unmarshal(p.Out, t.Scores); err != nil || as != lab.Default {
+		return err
+	}
+	return e.afterwards(ctx, t, out)
 }
 
 // search finds the neighbours of one view by the cosine, from the view to the lists.

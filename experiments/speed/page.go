@@ -121,14 +121,14 @@ func (e *Experiment) automaticAims(most int) []lab.Aim {
 	if largest != nil {
 		seconds, memory, quality = largest.Median(), float64(largest.Peak), 100*largest.Scores.BCubedF
 	}
-	return []lab.Aim{
+	return append([]lab.Aim{
 		{What: "default mode on " + size + " samples, time over that of faiss's flat index for the exact neighbours alone", Bound: 0.35,
 			Measured: ratio(run, e.run(e.w.reference, faissFlat)), Write: lab.Decimals(2)},
 		{What: "default mode on " + lab.Whole(most) + " samples, time", Bound: 240, Measured: seconds, Write: func(x float64) string { return lab.Digits(x) + " s" }},
 		{What: "default mode on " + lab.Whole(most) + " samples, memory", Bound: 6 << 30, Measured: memory, Write: func(x float64) string { return lab.Bytes(int64(x)) }},
 		{What: "default mode on " + lab.Whole(most) + " samples, BCubed F", Bound: 90, AtLeast: true, Measured: quality, Write: lab.Decimals(1)},
 		{What: "default mode, growth exponent of the time from " + size + " to " + lab.Whole(most), Bound: 1.15, Measured: growth(run, largest), Write: lab.Decimals(2)},
-	}
+	}, afterAims(largest)...)
 }
 
 //go:embed page.md.tmpl
