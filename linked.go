@@ -47,7 +47,7 @@ func linked(ctx context.Context, views []ModelView, samples, clusters int, alike
 		alone, count := make([]float32, len(dst)), make([]float32, len(dst))
 		clear(dst)
 		for v, s := range spaces {
-			s.Similarities(alone, i, all[i+1:])
+			s.Similarities(alone, i, all[:i])
 			for t, x := range alone {
 				if x == x { // both have the view
 					dst[t] += float32(distance(s, x) / means[v])

@@ -59,6 +59,20 @@ func TestLeidenKarate(t *testing.T) {
 	}
 }
 
+// scattered makes distances of random places in a plane, no two of which are equal.
+func scattered(n int, seed uint64) triangle {
+	random := rand.New(rand.NewPCG(seed, 0))
+	x, y := make([]float64, n), make([]float64, n)
+	d := make(triangle, n)
+	for i := range n {
+		x[i], y[i] = random.Float64(), random.Float64()
+		for j := range i {
+			d[i] = append(d[i], float32((x[i]-x[j])*(x[i]-x[j])+(y[i]-y[j])*(y[i]-y[j])))
+		}
+	}
+	return d
+}
+
 // scatteredLinks are those of random places in a plane, to the nearest eight of each.
 func scatteredLinks(t *testing.T, seed uint64) *network {
 	t.Helper()

@@ -112,6 +112,7 @@ var table = map[string]any{
 	"partition.Separate":                 partition.Separate,
 	"linkage.Average":                    linkage.Average,
 	"linkage.Footprint":                  linkage.Footprint,
+	"linkage.Ward":                       linkage.Ward,
 	"linkage.Tree.Cut":                   (*linkage.Tree).Cut,
 	"selection.Modularity":               selection.Modularity,
 	"selection.Suitability":              selection.Suitability[int],

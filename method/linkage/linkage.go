@@ -1,6 +1,7 @@
-// Package linkage is average linkage over all pairs of samples: the tree in which the two clusters whose
-// samples are the least far apart on average become one, again and again (UPGMA). Where one distance tells
-// classes apart, as it does records of one thing, its clusters are sound whatever their sizes are.
+// Package linkage merges clusters of samples pair by pair, from all pairs of samples: average linkage, in
+// which the two clusters whose samples are the least far apart on average become one, again and again
+// (UPGMA), and Ward's method. Where one distance tells classes apart, as it does records of one thing, the
+// clusters of average linkage are sound whatever their sizes are.
 //
 // It follows the method and may change in any minor version.
 package linkage
@@ -23,34 +24,51 @@ type Tree struct {
 	merges  []merge
 }
 
-// merge makes one cluster of those of two samples, which are so far apart on average.
+// merge is a union of the clusters of two samples, at a distance.
 type merge struct {
-	a, b     int32
+	a, b     int
 	distance float32
 }
 
-// Average returns the tree of so many samples. distances sets dst[t] to how far samples i and i+1+t are
-// apart; it is called once for each i, by several goroutines at a time. threads of 0 or less stands for all
-// usable processors; the tree is the same for any number.
+// most is the number of samples of the largest trees.
+const most = 1 << 16
+
+// Average returns the tree of average linkage of so many samples. distances sets dst[j], for all j below i,
+// to how far samples i and j are apart; it is called once for each i, by several goroutines at a time. threads
+// of 0 or less stands for all usable processors; the tree is the same for any number.
 //
-// The errors are fewer than 1 sample or more than can be numbered, no distances, a distance that is not a
+// The errors are fewer than 1 sample or more than 65,536, no distances, a distance that is not a
 // number of at least 0, and the context's own.
 func Average(ctx context.Context, samples int, distances func(i int, dst []float32), threads int) (*Tree, error) {
-	if samples < 1 || samples > math.MaxInt16*2 {
-		return nil, fmt.Errorf("there are %d samples; a tree of all pairs has 1 to %d", samples, math.MaxInt16*2)
+	return grown(ctx, samples, distances, average, threads)
+}
+
+// Ward is Average for Ward's method: the two clusters become one whose union adds least to the sum of the
+// squared distances of the samples from the means of their clusters. The distances are the squared ones.
+func Ward(ctx context.Context, samples int, squares func(i int, dst []float32), threads int) (*Tree, error) {
+	return grown(ctx, samples, squares, ward, threads)
+}
+
+// Footprint returns the most bytes that Average or Ward takes for so many samples.
+func Footprint(samples int) int64 { return (4*int64(samples) + 128) * int64(samples) }
+
+// grown returns the tree by a rule.
+func grown(ctx context.Context, samples int, distances func(i int, dst []float32), update rule, threads int) (*Tree, error) {
+	if samples < 1 || samples > most {
+		return nil, fmt.Errorf("there are %d samples; a tree has 1 to %d", samples, most)
 	}
 	if distances == nil {
-		return nil, errors.New("there are no distances; pass those of each sample with the later ones")
+		return nil, errors.New("there are no distances; pass those of each sample from the earlier ones")
 	}
-	m := &matrix{samples, make([]float32, samples*samples)}
+	d := matrix{samples, make([]float32, samples*samples)}
 	var wrong atomic.Int64
 	err := parallel.Blocks(ctx, threads, samples, 16, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := m.row(i)[i+1:]
+			row := d.row(i)[:i]
 			distances(i, row)
-			for _, d := range row {
-				if !(d >= 0) || math.IsInf(float64(d), 0) {
-					wrong.Store(int64(i) + 1)
+			for _, x := range row {
+				if !(x >= 0) || math.IsInf(float64(x), 0) {
+					wrong.Store(int64(i))
 				}
 			}
 		}
@@ -59,90 +77,100 @@ func Average(ctx context.Context, samples int, distances func(i int, dst []float
 		return nil, err
 	}
 	if i := wrong.Load(); i > 0 {
-		return nil, fmt.Errorf("a distance of sample %d is not a number of at least 0", i-1)
+		return nil, fmt.Errorf("a distance of sample %d is not a number of at least 0", i)
 	}
-	m.mirror()
-	t := &Tree{samples: samples}
-	if err := t.grow(ctx, m); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(t.merges, func(a, b merge) int { return cmp.Compare(a.distance, b.distance) })
-	return t, nil
+	d.mirror()
+	merges, err := agglomerate(ctx, d, update)
+	return &Tree{samples, merges}, err
 }
 
-// Footprint returns the most bytes that Average takes for so many samples.
-func Footprint(samples int) int64 { return (4*int64(samples) + 64) * int64(samples) }
-
-// matrix holds the distances of clusters, each at the place of one of its samples.
+// matrix holds the distances of clusters, each at the place of one of its samples. It has them twice, since
+// it is read row by row.
 type matrix struct {
 	samples int
 	values  []float32
 }
 
-func (m *matrix) row(i int) []float32 { return m.values[i*m.samples:][:m.samples] }
+func (m matrix) row(i int) []float32 { return m.values[i*m.samples:][:m.samples] }
 
-// mirror sets the lower half to the upper one.
-func (m *matrix) mirror() {
+// mirror sets the upper half to the lower one.
+func (m matrix) mirror() {
 	for i := range m.samples {
-		row := m.row(i)
-		for j := range i {
-			row[j] = m.values[j*m.samples+i]
+		for j, x := range m.row(i)[:i] {
+			m.values[j*m.samples+i] = x
 		}
 	}
 }
 
-// grow finds all merges by a chain of nearest neighbours: two clusters that are each other's nearest are
-// merged, and will be whatever else is merged before.
-func (t *Tree) grow(ctx context.Context, m *matrix) error {
-	size := slices.Repeat([]float32{1}, t.samples)
-	open := make([]int32, t.samples) // the clusters that are left
-	for i := range open {
-		open[i] = int32(i)
+// rule returns the distance of a cluster of c samples from the union of two, of a and b samples,
+// by its distances from them and theirs from each other.
+type rule func(toA, toB, between, a, b, c float64) float64
+
+// average is the mean distance of the samples of the one from those of the other.
+func average(toA, toB, _, a, b, _ float64) float64 { return (a*toA + b*toB) / (a + b) }
+
+// ward is, for squared distances, twice what a union adds to the sum of squares.
+func ward(toA, toB, between, a, b, c float64) float64 {
+	return ((a+c)*toA + (b+c)*toB - c*between) / (a + b + c)
+}
+
+// agglomerate merges all samples into one cluster and returns the merges by rising distance. It
+// uses up the distances. After
+//
+//	Murtagh, "A survey of recent advances in hierarchical clustering algorithms", 1983,
+//
+// it follows a chain from each cluster to the nearest, until two are the nearest of each other:
+// under a rule by which a union is no nearer to others than the nearer of its parts, these merge
+// in any order of the merges.
+func agglomerate(ctx context.Context, d matrix, update rule) ([]merge, error) {
+	n := d.samples
+	size := make([]float64, n) // of a cluster by its last sample; 0 for all others
+	alive := make([]int, n)    // ascending
+	for i := range alive {
+		size[i], alive[i] = 1, i
 	}
-	var chain []int32
-	for len(open) > 1 {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	var merges []merge
+	var chain []int
+	for len(alive) > 1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if len(chain) == 0 {
-			chain = append(chain, open[0])
+			chain = append(chain, alive[0])
 		}
-		a, before := chain[len(chain)-1], int32(-1)
-		row, best, least := m.row(int(a)), int32(-1), float32(math.Inf(1))
-		if len(chain) > 1 { // of equals, the one that it came from, so that the chain ends
+		a := chain[len(chain)-1]
+		row := d.row(a)
+		b, before := -1, -1
+		least := float32(math.Inf(1))
+		if len(chain) > 1 { // among equals the one before, or the chain had no end
 			before = chain[len(chain)-2]
-			best, least = before, row[before]
+			b, least = before, row[before]
 		}
-		for _, b := range open {
-			if d := row[b]; d < least && b != a {
-				best, least = b, d
+		for _, j := range alive {
+			if x := row[j]; j != a && (x < least || b < 0) {
+				b, least = j, x
 			}
 		}
-		if best != before {
-			chain = append(chain, best)
+		if b != before {
+			chain = append(chain, b)
 			continue
 		}
 		chain = chain[:len(chain)-2]
-		t.merges = append(t.merges, merge{min(a, best), max(a, best), least})
-		m.join(open, size, a, best)
-		at, _ := slices.BinarySearch(open, best)
-		open = slices.Delete(open, at, at+1)
-	}
-	return nil
-}
-
-// join makes cluster b part of a.
-func (m *matrix) join(open []int32, size []float32, a, b int32) {
-	own, other := m.row(int(a)), m.row(int(b))
-	share := size[a] / (size[a] + size[b])
-	for _, c := range open {
-		if c == a || c == b {
-			continue
+		merges = append(merges, merge{a, b, least})
+		gone, kept := min(a, b), max(a, b)
+		own, other := d.row(kept), d.row(gone)
+		for _, c := range alive {
+			if c != a && c != b {
+				own[c] = float32(update(float64(own[c]), float64(other[c]), float64(least), size[kept], size[gone], size[c]))
+				d.values[c*n+kept] = own[c]
+			}
 		}
-		d := share*own[c] + (1-share)*other[c]
-		own[c], m.values[int(c)*m.samples+int(a)] = d, d
+		size[kept] += size[gone]
+		at, _ := slices.BinarySearch(alive, gone)
+		alive = slices.Delete(alive, at, at+1)
 	}
-	size[a] += size[b]
+	slices.SortStableFunc(merges, func(a, b merge) int { return cmp.Compare(a.distance, b.distance) })
+	return merges, nil
 }
 
 // Cut returns the cluster of every sample where so many are left, numbered from 0 in the order of their
@@ -154,11 +182,11 @@ func (t *Tree) Cut(clusters int) ([]int, error) {
 	if clusters < 1 || clusters > t.samples {
 		return nil, fmt.Errorf("there cannot be %d clusters of %d samples; ask for 1 to %d", clusters, t.samples, t.samples)
 	}
-	into := make([]int32, t.samples)
+	into := make([]int, t.samples)
 	for i := range into {
-		into[i] = int32(i)
+		into[i] = i
 	}
-	root := func(i int32) int32 {
+	root := func(i int) int {
 		for into[i] != i {
 			into[i] = into[into[i]]
 			i = into[i]
@@ -166,11 +194,11 @@ func (t *Tree) Cut(clusters int) ([]int, error) {
 		return i
 	}
 	for _, x := range t.merges[:t.samples-clusters] {
-		into[root(x.b)] = root(x.a)
+		into[root(x.a)] = root(x.b)
 	}
-	labels, number := make([]int, t.samples), map[int32]int{}
+	labels, number := make([]int, t.samples), map[int]int{}
 	for i := range labels {
-		r := root(int32(i))
+		r := root(i)
 		if _, known := number[r]; !known {
 			number[r] = len(number)
 		}

@@ -25,33 +25,43 @@ func points(r *rand.Rand, n int) [][]float32 {
 	return d
 }
 
-func later(d [][]float32) func(i int, dst []float32) {
-	return func(i int, dst []float32) { copy(dst, d[i][i+1:]) }
+func earlier(d [][]float32) func(i int, dst []float32) {
+	return func(i int, dst []float32) { copy(dst, d[i]) }
 }
 
-// plain merges the two clusters with the least mean distance of their samples until so many are left, and
-// returns the sum of the mean distances at which it merged.
-func plain(d [][]float32, clusters int) (labels []int, sum float64) {
+// plain merges the two nearest clusters until so many are left, by the definitions: the mean distance between
+// them, or twice what their union adds to the sum of all squared distances within a cluster over the
+// number of its samples.
+func plain(d [][]float32, clusters int, squares bool) (labels []int, heights []float64) {
 	var parts [][]int
 	for i := range d {
 		parts = append(parts, []int{i})
+	}
+	between := func(a, b []int) (sum float64) {
+		for _, i := range a {
+			for _, j := range b {
+				sum += float64(d[i][j])
+			}
+		}
+		return sum
+	}
+	within := func(a []int) float64 { return between(a, a) / 2 / float64(len(a)) }
+	distance := func(a, b []int) float64 {
+		if squares {
+			return 2 * (within(slices.Concat(a, b)) - within(a) - within(b))
+		}
+		return between(a, b) / float64(len(a)*len(b))
 	}
 	for len(parts) > clusters {
 		least, x, y := math.Inf(1), 0, 0
 		for a := range parts {
 			for b := range a {
-				mean := 0.0
-				for _, i := range parts[a] {
-					for _, j := range parts[b] {
-						mean += float64(d[i][j]) / float64(len(parts[a])*len(parts[b]))
-					}
-				}
-				if mean < least-1e-9 {
+				if mean := distance(parts[a], parts[b]); mean < least {
 					least, x, y = mean, b, a
 				}
 			}
 		}
-		sum += least
+		heights = append(heights, least)
 		parts[x] = append(parts[x], parts[y]...)
 		parts = slices.Delete(parts, y, y+1)
 	}
@@ -61,7 +71,7 @@ func plain(d [][]float32, clusters int) (labels []int, sum float64) {
 			labels[i] = c
 		}
 	}
-	return labels, sum
+	return labels, heights
 }
 
 // same reports whether two labellings are one partition.
@@ -79,26 +89,38 @@ func same(a, b []int) bool {
 	return true
 }
 
-// The tree is that of the definition, where no two means are equal.
-func TestAverage(t *testing.T) {
+// The trees are those of the definitions, where no two distances are equal, and their merges rise.
+func TestTrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
-	for range 60 {
+	for round := range 60 {
 		n := 1 + r.IntN(24)
 		d := points(r, n)
-		for i := range d { // no ties
+		for i := range d {
 			for j := range i {
-				d[i][j] += r.Float32() / 8
+				d[i][j] += r.Float32() // no ties
+				if round%2 == 1 {
+					d[i][j] *= d[i][j] / 16
+				}
 				d[j][i] = d[i][j]
 			}
 		}
-		tree, err := Average(t.Context(), n, later(d), 1+r.IntN(3))
+		make := Average
+		if round%2 == 1 {
+			make = Ward
+		}
+		tree, err := make(t.Context(), n, earlier(d), 1+r.IntN(3))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k := 1; k <= n; k++ {
-			want, _ := plain(d, k)
+			want, heights := plain(d, k, round%2 == 1)
 			if got, err := tree.Cut(k); err != nil || !same(got, want) || slices.Max(got) != k-1 {
 				t.Fatalf("%d clusters of %d: %v, %v, want %v", k, n, got, err, want)
+			}
+			for i, h := range heights {
+				if x := float64(tree.merges[i].distance); math.Abs(x-h) > 1e-4*max(1, h) || i > 0 && tree.merges[i].distance < tree.merges[i-1].distance {
+					t.Fatalf("merge %d is at %v, want %v", i, x, h)
+				}
 			}
 		}
 	}
@@ -111,7 +133,7 @@ func TestAverageTies(t *testing.T) {
 	for range 40 {
 		n := 2 + r.IntN(30)
 		d := points(r, n)
-		tree, err := Average(t.Context(), n, later(d), 2)
+		tree, err := Average(t.Context(), n, earlier(d), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +169,7 @@ func TestAverageRefused(t *testing.T) {
 		return func(i int, dst []float32) {
 			clear(dst)
 			if i == 3 {
-				dst[0] = x
+				dst[1] = x
 			}
 		}
 	}
@@ -183,7 +205,7 @@ func BenchmarkAverage(b *testing.B) {
 	d := points(rand.New(rand.NewPCG(7, 0)), 2000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Average(b.Context(), len(d), later(d), 0); err != nil {
+		if _, err := Average(b.Context(), len(d), earlier(d), 0); err != nil {
 			b.Fatal(err)
 		}
 	}
