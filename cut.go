@@ -113,7 +113,7 @@ func (m *Model) cutBest(ctx context.Context, levels []int, opt CutOptions, examp
 	}
 	if together != nil && tries[0] != nil {
 		next := *tries[0]
-		next.Labels, next.Level = partition.Number(together), -1
+		next.Labels, next.Level, next.Linked = partition.Number(together), -1, true
 		if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (m *Model) cutFrom(ctx context.Context, level int, nearer bool, opt CutOpti
 		return nil, err
 	}
 	next := *m
-	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level = 0, 0, 0, level
+	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level, next.Linked = 0, 0, 0, level, false
 	start := m.Labels // without levels
 	if level >= 0 {
 		l := &m.Levels[level]

@@ -138,4 +138,8 @@ func TestClustersOfRecords(t *testing.T) {
 	if a, b := ari(told.Labels), ari(cut.Labels); a < 0.95 || b < 0.95 || cut.Validate() != nil || len(told.Sizes) != things {
 		t.Errorf("ARI %v by the fit, %v by the cut; %v", a, b, cut.Validate())
 	}
+	back, err := cut.Cut(t.Context(), CutOptions{Level: 0})
+	if err != nil || !told.Trace.Linked || !cut.Linked || back.Linked || free.Trace.Linked || NewModel(views, told, nil).Linked != told.Trace.Linked {
+		t.Errorf("linked by the fit %v, by the cut %v, at a level %v, %v", told.Trace.Linked, cut.Linked, back.Linked, err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
@@ -378,6 +379,13 @@ func (r *run) link(result *Result, p *granular, views []*View) error {
 	if err != nil {
 		return err
 	}
-	p.labels, err = more(on, p.labels, partition.Number(together))
-	return err
+	before, err := selection.Modularity(on, p.labels)
+	if err != nil {
+		return err
+	}
+	if after, err := selection.Modularity(on, together); err != nil || after <= before {
+		return err
+	}
+	p.labels, result.Trace.Linked = partition.Number(together), true
+	return nil
 }

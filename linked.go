@@ -7,7 +7,6 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/linkage"
 	"github.com/mvclust/mvclust/method/refine"
-	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
@@ -74,19 +73,6 @@ func linked(ctx context.Context, views []ModelView, samples, clusters int, alike
 		}
 	}
 	return labels, nil
-}
-
-// more returns the labels of the larger modularity on the graph; of equals the first.
-func more(on *graph.Graph, labels, others []int) ([]int, error) {
-	a, err := selection.Modularity(on, labels)
-	if err != nil {
-		return nil, err
-	}
-	b, err := selection.Modularity(on, others)
-	if err != nil || b <= a {
-		return labels, err
-	}
-	return others, nil
 }
 
 // walked returns the graph that partitions are compared on: that of the 10 most probable neighbours, or of

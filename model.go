@@ -57,6 +57,9 @@ type Model struct {
 	// Against holds those of them that the clusters contradicted before they had to meet them. A
 	// file does not have it.
 	Against []Example
+	// Linked says whether Labels are the clusters of average linkage, which a Cut to a number of clusters
+	// may take. A file does not have it.
+	Linked bool
 	// Settings holds the settings of the fit.
 	Settings ModelSettings
 
@@ -136,6 +139,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 		Constraints:    r.Options.Constraints,
 		Examples:       r.Options.Examples,
 		Against:        r.Against,
+		Linked:         r.Trace.Linked,
 		Settings: ModelSettings{
 			Neighbours: r.Granularity.Neighbours, Candidates: r.Options.Candidates, Resolution: r.Granularity.Resolution,
 			Posterior: r.Options.Posterior, Refinement: r.Options.Refinement, Partition: r.Options.Partition,

@@ -284,7 +284,11 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 		set.Views = append(set.Views, v.Rows)
 	}
 	stages := r.Stages
-	r.Notes = slices.DeleteFunc(r.Notes, func(s string) bool { return strings.Contains(s, " pictures cannot be shown, ") }) // said anew
+	r.Notes = slices.DeleteFunc(r.Notes, func(s string) bool { return s == linkedNote || strings.Contains(s, " pictures cannot be shown, ") }) // said anew
+	if next.Linked {
+		r.Notes = append(r.Notes, linkedNote)
+		j.progress.note(linkedNote)
+	}
 	page, err := newPage(j, r, &fitInput{set: set, truth: c.truth, pictures: c.pictures}, result)
 	r.Cut.Stages, r.Stages = j.stages, stages
 	return r, page, err

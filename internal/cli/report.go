@@ -251,12 +251,18 @@ func newLearnReport(m *probability.Functions) learnReport {
 	return learnReport{len(m.Curve) - 1, m.Kept, m.Curve[0].Total, m.Curve[m.Kept].Total, m.Curve}
 }
 
+// linkedNote says where the clusters come from.
+const linkedNote = "the clusters are those of average linkage, by which more of the nearest neighbours stay together than in as many clusters made by moves"
+
 // addViews reports on each view, and notes those that need attention.
 func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 	trace, opt := &result.Trace, &result.Options
 	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
 	if trace.Distinct == 1 {
 		r.Notes = append(r.Notes, same(r.Inputs.Samples, len(result.Sizes)))
+	}
+	if trace.Linked {
+		r.Notes = append(r.Notes, linkedNote)
 	}
 	if opt.Lean {
 		r.Notes = append(r.Notes, "rows were kept as they are given and scaled when they were compared, which takes longer: scaled rows need more memory than the run may use")
