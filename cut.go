@@ -114,6 +114,7 @@ func (m *Model) cutBest(ctx context.Context, levels []int, opt CutOptions, examp
 	if together != nil && tries[0] != nil {
 		next := *tries[0]
 		next.Labels, next.Level, next.Linked = partition.Number(together), -1, true
+		next.Settings.Resolution = holding(next.Graph, next.Labels, next.Settings.Resolution)
 		if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 			return nil, err
 		}

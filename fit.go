@@ -387,5 +387,6 @@ func (r *run) link(result *Result, p *granular, views []*View) error {
 		return err
 	}
 	p.labels, result.Trace.Linked = partition.Number(together), true
+	result.Granularity.Resolution = holding(p.graph, p.labels, p.resolution)
 	return nil
 }

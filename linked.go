@@ -3,6 +3,7 @@ package mvclust
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/linkage"
@@ -73,6 +74,43 @@ func linked(ctx context.Context, views []ModelView, samples, clusters int, alike
 		}
 	}
 	return labels, nil
+}
+
+// leaving is the share of the samples that may gain by leaving their clusters at the resolution of holding,
+// and least the lowest one.
+const (
+	leaving = 0.01
+	least   = 1e-6
+)
+
+// holding returns the largest resolution, at most the given one, at which nearly all samples of the clusters
+// gain by being in theirs. That of the level that the graph is from suits other clusters: by it, new
+// samples of a large cluster would have no place, and an update would take it apart.
+func holding(g *graph.Graph, labels []int, resolution float64) float64 {
+	degrees, inside, all := make([]float64, len(labels)), make([]float64, len(labels)), 0.0
+	clusters := make([]float64, 1+slices.Max(labels))
+	for i, l := range labels {
+		index, weight := g.Of(i)
+		for e, j := range index {
+			degrees[i] += float64(weight[e])
+			if labels[j] == l {
+				inside[i] += float64(weight[e])
+			}
+		}
+		all += degrees[i]
+		clusters[l] += degrees[i]
+	}
+	var most []float64 // by sample: the resolution at which it gains nothing
+	for i, l := range labels {
+		if others := degrees[i] * (clusters[l] - degrees[i]); others > 0 {
+			most = append(most, inside[i]*all/others)
+		}
+	}
+	if len(most) == 0 {
+		return resolution
+	}
+	slices.Sort(most)
+	return min(resolution, max(least, most[int(leaving*float64(len(most)))]))
 }
 
 // walked returns the graph that partitions are compared on: that of the 10 most probable neighbours, or of
