@@ -18,6 +18,7 @@ import (
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/view"
+	"github.com/mvclust/mvclust/score"
 )
 
 // The streams keep the random numbers of an update apart from those of other stages.
@@ -397,26 +398,71 @@ const settled = 0.95
 
 // moves returns the settings of the partition, without moves of clusters as wholes where these would
 // join old clusters without any new sample: where the fit divided clusters further, or was asked for a
-// number of them.
-func (u *update) moves() (partition.Settings, error) {
+// number of them. hold is true where even moves of samples would, in clusters that are those of no level, as
+// those of average linkage: the old samples then stay where they are.
+func (u *update) moves() (set partition.Settings, hold bool, err error) {
 	m := u.old
-	set := m.Settings.Partition
-	if set.Levels <= 1 || u.count == 0 {
-		return set, nil
+	set = m.Settings.Partition
+	if u.count == 0 {
+		return set, false, nil
 	}
 	known, err := m.Constraints.Resolve(m.Samples())
 	if err != nil {
-		return set, err
+		return set, false, err
 	}
-	random := rand.New(rand.NewPCG(m.Settings.Seed, movesStream))
-	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, known, set, m.Labels, slices.Repeat([]bool{true}, m.Samples()), random, nil)
-	if err != nil {
-		return set, err
+	// again returns how many clusters are left where moves go on without new samples, and what is left of the labels.
+	again := func() (clusters int, kept float64, err error) {
+		random := rand.New(rand.NewPCG(m.Settings.Seed, movesStream))
+		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, known, set, m.Labels, slices.Repeat([]bool{true}, m.Samples()), random, nil)
+		if err != nil {
+			return 0, 0, err
+		}
+		s, err := score.Compare(m.Labels, found.Labels)
+		return 1 + slices.Max(found.Labels), s.ARI, err
 	}
-	if left := 1 + slices.Max(found.Labels); float64(left) < settled*float64(m.Clusters()) {
+	own := m.Level < 0 && m.Settings.Resolution > 0 // of no level
+	if set.Levels > 1 {
+		left, kept, err := again()
+		if err != nil {
+			return set, false, err
+		}
+		if float64(left) >= settled*float64(m.Clusters()) && (!own || kept >= settled) {
+			return set, false, nil
+		}
 		set.Levels = 1
 	}
-	return set, nil
+	if !own {
+		return set, false, nil
+	}
+	left, kept, err := again()
+	return set, err == nil && (kept < settled || float64(left) < settled*float64(m.Clusters())), err
+}
+
+// join returns the labels with each new sample in the cluster that it has the strongest links to, and those
+// without any alone.
+func (u *update) join() []int {
+	n, g := u.old.Samples(), u.next.Graph
+	labels := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
+	free := u.old.Numbers()
+	for i := n; i < n+u.count; i++ {
+		sums := map[int]float64{}
+		index, weight := g.Of(i)
+		for e, j := range index {
+			if labels[j] >= 0 {
+				sums[labels[j]] += float64(weight[e])
+			}
+		}
+		most := 0.0
+		for l, w := range sums {
+			if w > most || w == most && w > 0 && l < labels[i] {
+				labels[i], most = l, w
+			}
+		}
+		if labels[i] < 0 {
+			labels[i], free = free, free+1
+		}
+	}
+	return labels
 }
 
 // partition searches the partition on, and says what has changed.
@@ -428,21 +474,27 @@ func (u *update) partition() (*Changes, error) {
 	if err := u.anchor(); err != nil {
 		return nil, err
 	}
-	set, err := u.moves()
+	set, hold, err := u.moves()
 	if err != nil {
 		return nil, err
 	}
 	start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 	random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, set, start, u.relinked, random, nil)
-	if err != nil {
-		return nil, err
+	var labels []int
+	if hold {
+		labels = u.join()
+	} else {
+		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, set, start, u.relinked, random, nil)
+		if err != nil {
+			return nil, err
+		}
+		labels = found.Labels
 	}
 	changes := &Changes{Added: u.count}
 	if changes.Better, err = u.look(); err != nil {
 		return nil, err
 	}
-	m.Labels = changes.name(u.old.Labels, found.Labels, u.old.Numbers())
+	m.Labels = changes.name(u.old.Labels, labels, u.old.Numbers())
 	m.Retired = 0
 	if numbers := max(u.old.Numbers(), m.Numbers()); numbers > m.Clusters() {
 		m.Retired = numbers
