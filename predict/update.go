@@ -410,55 +410,50 @@ func (u *update) moves() (set partition.Settings, hold bool, err error) {
 	if err != nil {
 		return set, false, err
 	}
-	// again returns how many clusters are left where moves go on without new samples, and what is left of the labels.
-	again := func() (clusters int, kept float64, err error) {
+	own := m.Level < 0 && m.Settings.Resolution > 0 // of no level
+	// stays reports whether the clusters stay as they are where moves go on without new samples.
+	stays := func() (bool, error) {
 		random := rand.New(rand.NewPCG(m.Settings.Seed, movesStream))
 		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, known, set, m.Labels, slices.Repeat([]bool{true}, m.Samples()), random, nil)
 		if err != nil {
-			return 0, 0, err
+			return false, err
+		}
+		many := float64(1+slices.Max(found.Labels)) >= settled*float64(m.Clusters())
+		if !many || !own {
+			return many, nil
 		}
 		s, err := score.Compare(m.Labels, found.Labels)
-		return 1 + slices.Max(found.Labels), s.ARI, err
+		return s.ARI >= settled, err
 	}
-	own := m.Level < 0 && m.Settings.Resolution > 0 // of no level
 	if set.Levels > 1 {
-		left, kept, err := again()
-		if err != nil {
+		if as, err := stays(); err != nil || as {
 			return set, false, err
-		}
-		if float64(left) >= settled*float64(m.Clusters()) && (!own || kept >= settled) {
-			return set, false, nil
 		}
 		set.Levels = 1
 	}
 	if !own {
 		return set, false, nil
 	}
-	left, kept, err := again()
-	return set, err == nil && (kept < settled || float64(left) < settled*float64(m.Clusters())), err
+	as, err := stays()
+	return set, err == nil && !as, err
 }
 
 // join returns the labels with each new sample in the cluster that it has the strongest links to, and those
 // without any alone.
 func (u *update) join() []int {
-	n, g := u.old.Samples(), u.next.Graph
+	n, g, set := u.old.Samples(), u.next.Graph, u.old.Settings
 	labels := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 	free := u.old.Numbers()
+	sums := partition.NewLinks(free+u.count, set.Resolution, set.Partition.Clip)
 	for i := n; i < n+u.count; i++ {
-		sums := map[int]float64{}
+		sums.Clear()
 		index, weight := g.Of(i)
 		for e, j := range index {
 			if labels[j] >= 0 {
-				sums[labels[j]] += float64(weight[e])
+				sums.Add(labels[j], float64(weight[e]))
 			}
 		}
-		most := 0.0
-		for l, w := range sums {
-			if w > most || w == most && w > 0 && l < labels[i] {
-				labels[i], most = l, w
-			}
-		}
-		if labels[i] < 0 {
+		if labels[i], _ = sums.Next(None); labels[i] == None {
 			labels[i], free = free, free+1
 		}
 	}
