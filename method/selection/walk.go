@@ -17,12 +17,14 @@ type walk struct {
 	spaced       []int32   // the nodes of evenly spaced samples; nil where nodes are samples
 }
 
-// walkOver returns the walk over a graph of samples, whose weights are all 1.
+// walkOver returns the walk over a graph of samples.
 func walkOver(g *graph.Graph) *walk {
 	w := &walk{Graph: g, degree: make([]float64, g.Samples())}
 	for i := range w.degree {
-		index, _ := g.Of(i)
-		w.degree[i] = float64(len(index))
+		_, weight := g.Of(i)
+		for _, x := range weight {
+			w.degree[i] += float64(x)
+		}
 		w.all += w.degree[i]
 	}
 	return w
@@ -68,13 +70,5 @@ func Modularity(g *graph.Graph, labels []int) (float64, error) {
 		}
 		numbered[i] = number[l]
 	}
-	w := &walk{Graph: g, degree: make([]float64, len(labels))}
-	for i := range labels {
-		_, weight := g.Of(i)
-		for _, x := range weight {
-			w.degree[i] += float64(x)
-		}
-		w.all += w.degree[i]
-	}
-	return newCrossings(w, numbered, len(number)).modularity(), nil
+	return newCrossings(walkOver(g), numbered, len(number)).modularity(), nil
 }
