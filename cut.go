@@ -66,9 +66,9 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	}
 	var next *Model
 	if opt.Clusters > 0 && len(opt.Examples) == 0 && len(levels) > 1 && m.Samples() < cutOnce {
-		next, err = m.cutBest(ctx, levels[:2], opt, examples, alike)
+		next, err = m.cutBest(ctx, c, levels[:2], examples, alike)
 	} else {
-		next, err = m.cutFrom(ctx, levels[0], true, opt, examples, alike)
+		next, err = m.cutFrom(ctx, *c, levels[0], true, examples, alike)
 	}
 	if err != nil {
 		return nil, err
@@ -93,60 +93,71 @@ const modest = 0.1
 // neighbours, and the score of the level. Partitions into as many clusters can be compared by that. Up to
 // 5000 samples of which nothing is known, the clusters of average linkage are tried too, with the score of
 // the first level.
-func (m *Model) cutBest(ctx context.Context, levels []int, opt CutOptions, examples []Example, alike []int32) (*Model, error) {
-	walk, err := walked(ctx, m.Neighbourhoods, m.Graph, opt.Threads)
+func (m *Model) cutBest(ctx context.Context, c *cutter, levels []int, examples []Example, alike []int32) (*Model, error) {
+	walk, err := walked(ctx, m.Neighbourhoods, m.Graph, c.threads)
 	if err != nil {
 		return nil, err
 	}
-	ways := 2 * len(levels)
-	tries, worth, failed := make([]*Model, ways+1), make([]float64, ways+1), make([]error, ways+1)
+	type try struct {
+		level  int
+		nearer bool
+		made   *Model
+		err    error
+	}
+	var tries []try
+	for _, level := range levels {
+		tries = append(tries, try{level: level, nearer: true}, try{level: level})
+	}
 	var together []int
-	err = parallel.Blocks(ctx, opt.Threads, len(tries), 1, func(_, at, _ int) {
-		if at < ways {
-			tries[at], failed[at] = m.cutFrom(ctx, levels[at/2], at%2 == 0, opt, examples, alike)
+	var failed error
+	err = parallel.Blocks(ctx, c.threads, len(tries)+1, 1, func(_, at, _ int) {
+		if at < len(tries) {
+			t := &tries[at]
+			t.made, t.err = m.cutFrom(ctx, *c, t.level, t.nearer, examples, alike)
 		} else if m.Samples() <= linkable && m.Constraints.Empty() && len(examples) == 0 {
-			together, failed[at] = linked(ctx, m.Views, m.Samples(), opt.Clusters, alike, opt.Threads)
+			together, failed = linked(ctx, m.Views, m.Samples(), c.clusters, alike, c.threads)
 		}
 	})
-	if err != nil {
+	if err := cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
-	if together != nil && tries[0] != nil {
-		next := *tries[0]
-		next.Labels, next.Level, next.Linked = partition.Number(together), -1, true
-		next.Settings.Resolution = holding(next.Graph, next.Labels, next.Settings.Resolution)
+	if first := tries[0].made; first != nil && together != nil {
+		next := *first
+		next.Labels, next.Level, next.Linked = together, -1, true
+		if next.Settings.Resolution, err = holding(ctx, next.Graph, next.Labels, next.Settings.Resolution, c.threads); err != nil {
+			return nil, err
+		}
 		if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 			return nil, err
 		}
-		tries[ways] = &next
+		tries = append(tries, try{level: levels[0], made: &next})
 	}
-	for t, next := range tries {
-		if next != nil {
-			if worth[t], err = selection.Modularity(walk, next.Labels); err != nil {
-				return nil, err
-			}
-			worth[t] *= math.Pow(max(0, m.Levels[levels[t%ways/2]].Score), modest)
+	var best *Model
+	most := 0.0
+	for _, t := range tries {
+		if t.made == nil {
+			continue
+		}
+		worth, err := selection.Modularity(walk, t.made.Labels)
+		if err != nil {
+			return nil, err
+		}
+		worth *= math.Pow(max(0, m.Levels[t.level].Score), modest)
+		if best == nil || worth > most {
+			best, most = t.made, worth
 		}
 	}
-	at := -1
-	for t, next := range tries {
-		if next != nil && (at < 0 || worth[t] > worth[at]) {
-			at = t
-		}
+	if best == nil {
+		return nil, tries[0].err
 	}
-	if at < 0 {
-		return nil, cmp.Or(failed...)
-	}
-	return tries[at], nil
+	return best, nil
 }
 
 // cutFrom is Cut from a level, or from the current labels where it is -1; for a number of clusters with
-// nearer from a partition of another resolution that has nearly as many. alike is what alike returns.
-func (m *Model) cutFrom(ctx context.Context, level int, nearer bool, opt CutOptions, examples []Example, alike []int32) (*Model, error) {
-	c, err := newCutter(m.given(), examples, opt.Clusters, m.Samples(), opt.Threads)
-	if err != nil {
-		return nil, err
-	}
+// nearer from a partition of another resolution that has nearly as many. It changes a cutter of its own. alike
+// is what alike returns.
+func (m *Model) cutFrom(ctx context.Context, c cutter, level int, nearer bool, examples []Example, alike []int32) (*Model, error) {
+	var err error
 	next := *m
 	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level, next.Linked = 0, 0, 0, level, false
 	start := m.Labels // without levels
@@ -155,14 +166,14 @@ func (m *Model) cutFrom(ctx context.Context, level int, nearer bool, opt CutOpti
 		next.Settings.Neighbours, next.Settings.Resolution, start = l.Neighbours, l.Resolution, l.Labels
 		// Of as many neighbours, the graph is that of m, unless something was known of pairs.
 		if plain := alike == nil && m.Constraints.Empty(); !plain || l.Neighbours != m.Settings.Neighbours {
-			if next.Graph, err = m.refined(ctx, l.Neighbours, c.given, opt.Threads); err != nil {
+			if next.Graph, err = m.refined(ctx, l.Neighbours, c.given, c.threads); err != nil {
 				return nil, err
 			}
 		}
 	}
 	c.keep(alike, start)
 	p := &granular{next.Graph, start, next.Settings.Resolution, next.Settings.Partition, next.Settings.Seed}
-	if level >= 0 && opt.Clusters > 0 && nearer {
+	if level >= 0 && c.clusters > 0 && nearer {
 		if err := c.approach(ctx, p); err != nil {
 			return nil, err
 		}
@@ -316,12 +327,12 @@ func checkClusters(clusters, samples int) error {
 // levels returns the places of the levels, those that are best for what is asked for first; -1 alone if
 // there are none.
 func (c *cutter) levels(levels []Level, byExamples bool) []int {
+	if len(levels) == 0 {
+		return []int{-1}
+	}
 	var examples []selection.Example
 	if byExamples {
 		examples = c.examples
-	}
-	if len(levels) == 0 {
-		return []int{-1}
 	}
 	var order []int
 	suits := make([]float64, len(levels))

@@ -47,7 +47,11 @@ func TestCutBest(t *testing.T) {
 		most, want, first := math.Inf(-1), "", ""
 		for _, level := range places[:2] {
 			for _, nearer := range []bool{true, false} {
-				next, err := m.cutFrom(t.Context(), level, nearer, CutOptions{Clusters: k}, nil, nil)
+				c, err := newCutter(m.given(), nil, k, m.Samples(), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next, err := m.cutFrom(t.Context(), *c, level, nearer, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

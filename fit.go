@@ -386,7 +386,7 @@ func (r *run) link(result *Result, p *granular, views []*View) error {
 	if after, err := selection.Modularity(on, together); err != nil || after <= before {
 		return err
 	}
-	p.labels, result.Trace.Linked = partition.Number(together), true
-	result.Granularity.Resolution = holding(p.graph, p.labels, p.resolution)
-	return nil
+	p.labels, result.Trace.Linked = together, true
+	result.Granularity.Resolution, err = holding(r.ctx, p.graph, p.labels, p.resolution, r.plan.Threads)
+	return err
 }

@@ -2,13 +2,14 @@ package mvclust
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/linkage"
+	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // linkable is the most samples for which average linkage is tried: it compares all pairs.
@@ -50,7 +51,7 @@ func linked(ctx context.Context, views []ModelView, samples, clusters int, alike
 			s.Similarities(alone, i, all[:i])
 			for t, x := range alone {
 				if x == x { // both have the view
-					dst[t] += float32(distance(s, x) / means[v])
+					dst[t] += float32(float64(s.Distance(x)) / means[v])
 					count[t]++
 				}
 			}
@@ -73,7 +74,7 @@ func linked(ctx context.Context, views []ModelView, samples, clusters int, alike
 			return nil, nil
 		}
 	}
-	return labels, nil
+	return partition.Number(labels), nil
 }
 
 // leaving is the share of the samples that may gain by leaving their clusters at the resolution of holding,
@@ -86,31 +87,29 @@ const (
 // holding returns the largest resolution, at most the given one, at which nearly all samples of the clusters
 // gain by being in theirs. That of the level that the graph is from suits other clusters: by it, new
 // samples of a large cluster would have no place, and an update would take it apart.
-func holding(g *graph.Graph, labels []int, resolution float64) float64 {
-	degrees, inside, all := make([]float64, len(labels)), make([]float64, len(labels)), 0.0
-	clusters := make([]float64, 1+slices.Max(labels))
-	for i, l := range labels {
-		index, weight := g.Of(i)
-		for e, j := range index {
-			degrees[i] += float64(weight[e])
-			if labels[j] == l {
-				inside[i] += float64(weight[e])
-			}
-		}
-		all += degrees[i]
-		clusters[l] += degrees[i]
+func holding(ctx context.Context, g *graph.Graph, labels []int, resolution float64, threads int) (float64, error) {
+	degrees, err := partition.NewDegrees(ctx, g, labels, threads)
+	if err != nil {
+		return 0, err
 	}
 	var most []float64 // by sample: the resolution at which it gains nothing
 	for i, l := range labels {
-		if others := degrees[i] * (clusters[l] - degrees[i]); others > 0 {
-			most = append(most, inside[i]*all/others)
+		inside := 0.0
+		index, weight := g.Of(i)
+		for e, j := range index {
+			if labels[j] == l {
+				inside += float64(weight[e])
+			}
+		}
+		if others := degrees.Sample[i] * (degrees.Cluster[l] - degrees.Sample[i]); others > 0 {
+			most = append(most, inside*degrees.All/others)
 		}
 	}
 	if len(most) == 0 {
-		return resolution
+		return resolution, nil
 	}
 	slices.Sort(most)
-	return min(resolution, max(least, most[int(leaving*float64(len(most)))]))
+	return min(resolution, max(least, most[int(leaving*float64(len(most)))])), nil
 }
 
 // walked returns the graph that partitions are compared on: that of the 10 most probable neighbours, or of
@@ -122,14 +121,6 @@ func walked(ctx context.Context, near *refine.Neighbourhoods, links *graph.Graph
 	return near.Graph(ctx, min(10, near.K()), threads)
 }
 
-// distance returns how far two samples of the given similarity are apart.
-func distance(s *similarity.Space, x float32) float64 {
-	if s.Metric() == similarity.Cosine {
-		return math.Max(0, 1-float64(x))
-	}
-	return -float64(x)
-}
-
 // measured is how many samples a mean distance rests on.
 const measured = 300
 
@@ -138,14 +129,14 @@ func meanDistance(s *similarity.Space) float64 {
 	count := min(measured, s.Count())
 	some, values := make([]int32, count), make([]float32, count)
 	for t := range some {
-		some[t] = int32(s.Sample(t * s.Count() / count))
+		some[t] = int32(s.Sample(sparse.Spaced(t, count, s.Count())))
 	}
 	sum := 0.0
 	for t, i := range some {
 		s.Similarities(values, int(i), some)
 		for u, x := range values {
 			if u != t {
-				sum += distance(s, x)
+				sum += float64(s.Distance(x))
 			}
 		}
 	}

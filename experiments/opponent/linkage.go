@@ -12,7 +12,11 @@ import (
 // that of their rows side by side, each of unit length, over the number of views. Two that have no
 // view in common are as far apart as all others are on average.
 func (a *Alike) Ward(ctx context.Context, k int) ([]int, error) {
-	return cut(linkage.Ward(ctx, len(a.far), a.distances, 0))(k)
+	tree, err := linkage.Ward(ctx, len(a.far), a.distances, 0)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Cut(k)
 }
 
 // Average parts the samples into k clusters: it merges, again and again, the two whose samples
@@ -20,21 +24,15 @@ func (a *Alike) Ward(ctx context.Context, k int) ([]int, error) {
 // over the views that both have. Two that have no view in common are as far apart as all others
 // are on average.
 func (a *Alike) Average(ctx context.Context, k int) ([]int, error) {
-	return cut(linkage.Average(ctx, len(a.far), a.distances, 0))(k)
+	tree, err := linkage.Average(ctx, len(a.far), a.distances, 0)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Cut(k)
 }
 
 // distances sets dst to how far sample i is from the earlier ones.
 func (a *Alike) distances(i int, dst []float32) { copy(dst, a.far[i]) }
-
-// cut returns the function that cuts a tree.
-func cut(t *linkage.Tree, err error) func(k int) ([]int, error) {
-	return func(k int) ([]int, error) {
-		if err != nil {
-			return nil, err
-		}
-		return t.Cut(k)
-	}
-}
 
 // triangle holds a number for every pair of different samples: that of i and j, where j < i, is
 // the number j of row i.

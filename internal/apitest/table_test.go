@@ -33,6 +33,7 @@ const manySamples = 1000
 // is a function whose first argument is the receiver.
 var table = map[string]any{
 	"similarity.MeanDistance":            similarity.MeanDistance,
+	"similarity.Space.Distance":          (*similarity.Space).Distance,
 	"similarity.LocalScaleAmong":         similarity.LocalScaleAmong,
 	"selection.Settings.NeighboursTried": selection.Settings.NeighboursTried,
 	"selection.SearchContracted":         selection.SearchContracted,

@@ -50,7 +50,7 @@ func (s *Space) Localised(ctx context.Context, nearest func(i int) []int32, thre
 			s.Similarities(near[:], i, list)
 			sum := 0.0
 			for _, x := range near[:len(list)] {
-				sum += float64(s.distance(x))
+				sum += float64(s.Distance(x))
 			}
 			mean[s.slot[i]] = sum / float64(max(1, len(list)))
 		}
@@ -114,7 +114,7 @@ func MeanDistance(m Metric, nearest []float32) float64 {
 	s, sum := &Space{metric: m}, 0.0
 	nearest = nearest[:min(len(nearest), Local)]
 	for _, x := range nearest {
-		sum += float64(s.distance(x))
+		sum += float64(s.Distance(x))
 	}
 	return sum / float64(max(1, len(nearest)))
 }
@@ -162,8 +162,9 @@ func (s *Space) WithLocalScales(scales []float32) *Space {
 	return &out
 }
 
-// distance returns d of two samples of the given similarity.
-func (s *Space) distance(similarity float32) float32 {
+// Distance returns how far two samples of the given plain similarity are apart: 1 minus the cosine, at least 0,
+// or the distance of the metric.
+func (s *Space) Distance(similarity float32) float32 {
 	if s.metric == Cosine {
 		return max(0, 1-similarity)
 	}
@@ -173,6 +174,6 @@ func (s *Space) distance(similarity float32) float32 {
 // localise turns similarities with the rows in slots into localised ones.
 func (s *Space) localise(dst []float32, scale float32, slots []int32) {
 	for t, x := range dst {
-		dst[t] = -s.distance(x) * (scale * s.scale[slots[t]])
+		dst[t] = -s.Distance(x) * (scale * s.scale[slots[t]])
 	}
 }

@@ -114,7 +114,7 @@ func (s *Space) Localise(similarities []float32, scale float32, others []int32) 
 	}
 	for t, j := range others {
 		if slot := s.slot[j]; slot >= 0 {
-			similarities[t] = -s.distance(similarities[t]) * (scale * s.scale[slot])
+			similarities[t] = -s.Distance(similarities[t]) * (scale * s.scale[slot])
 		}
 	}
 }
