@@ -114,7 +114,7 @@ func (m *Model) cutBest(ctx context.Context, c *cutter, levels []int, examples [
 		if at < len(tries) {
 			t := &tries[at]
 			t.made, t.err = m.cutFrom(ctx, *c, t.level, t.nearer, examples, alike)
-		} else if m.Samples() <= linkable && m.Constraints.Empty() && len(examples) == 0 {
+		} else if m.Samples() <= MostLinked && m.Constraints.Empty() && len(examples) == 0 {
 			together, failed = linked(ctx, m.Views, m.Samples(), c.clusters, alike, c.threads)
 		}
 	})
@@ -159,7 +159,7 @@ func (m *Model) cutBest(ctx context.Context, c *cutter, levels []int, examples [
 func (m *Model) cutFrom(ctx context.Context, c cutter, level int, nearer bool, examples []Example, alike []int32) (*Model, error) {
 	var err error
 	next := *m
-	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level, next.Linked = 0, 0, 0, level, false
+	next.Retired, next.Settings.Chosen, next.Settings.Anchored, next.Level = 0, 0, 0, level
 	start := m.Labels // without levels
 	if level >= 0 {
 		l := &m.Levels[level]
@@ -190,6 +190,7 @@ func (m *Model) cutFrom(ctx context.Context, c cutter, level int, nearer bool, e
 	if level >= 0 && !slices.Equal(next.Labels, m.Levels[level].Labels) {
 		next.Level = -1
 	}
+	next.Linked = next.Level >= 0 && m.Levels[next.Level].Linked
 	if next.Confidence, err = confidence(next.Graph, next.Labels, alike); err != nil {
 		return nil, err
 	}

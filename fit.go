@@ -81,6 +81,11 @@ func (r *run) fit(views []*View) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.plan.tells() {
+		if err := r.tell(found, views, e.order, renumbered); err != nil {
+			return nil, err
+		}
+	}
 	result, err := r.result(e.order, found)
 	if err != nil {
 		return nil, err
@@ -190,6 +195,7 @@ const (
 	orderStream = iota + 1
 	partitionStream
 	structureStream
+	toldStream = 16 // after those of an update
 )
 
 func (p *plan) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
@@ -357,7 +363,7 @@ func (r *run) cut(result *Result, views []*View) error {
 		}
 	}
 	if result.Level >= 0 && !slices.Equal(p.labels, result.Labels) {
-		result.Level = -1
+		result.Level, result.Trace.Linked = -1, result.Trace.Linked && r.plan.Clusters > 0
 	}
 	result.Graph, result.Labels, result.Sizes, result.Constraints = p.graph, p.labels, sizes(p.labels), r.cutter.known
 	var err error
@@ -367,11 +373,7 @@ func (r *run) cut(result *Result, views []*View) error {
 
 // link takes the clusters of average linkage in p where their modularity is larger.
 func (r *run) link(result *Result, p *granular, views []*View) error {
-	known := make([]ModelView, len(views))
-	for m, v := range views {
-		known[m] = ModelView{Rows: v, Metric: r.plan.Metrics[m], LeftOut: r.trace.Agreement != nil && at(r.trace.Agreement.LeftOut, m)}
-	}
-	together, err := linked(r.ctx, known, r.plan.samples, r.plan.Clusters, r.cutter.equal, r.plan.Threads)
+	together, err := linked(r.ctx, r.given(views), r.plan.samples, r.plan.Clusters, r.cutter.equal, r.plan.Threads)
 	if err != nil || together == nil {
 		return err
 	}
@@ -389,4 +391,13 @@ func (r *run) link(result *Result, p *granular, views []*View) error {
 	p.labels, result.Trace.Linked = together, true
 	result.Granularity.Resolution, err = holding(r.ctx, p.graph, p.labels, p.resolution, r.plan.Threads)
 	return err
+}
+
+// given returns the views as they were given, with what became of them.
+func (r *run) given(views []*View) []ModelView {
+	out := make([]ModelView, len(views))
+	for m, v := range views {
+		out[m] = ModelView{Rows: v, Metric: r.plan.Metrics[m], LeftOut: r.trace.Agreement != nil && at(r.trace.Agreement.LeftOut, m)}
+	}
+	return out
 }

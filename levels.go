@@ -22,6 +22,9 @@ type Level struct {
 	// Stability says how well the partition is found again with other neighbours and another
 	// resolution, from 0 to 1: the plateau times the agreement of selection.Candidate.
 	Stability float64 `json:"stability"`
+	// Linked says that the clusters are those of average linkage, which one distance tells: no moves found them.
+	// Stability is then linkage.Cut's F1 times Least.
+	Linked bool `json:"linked,omitempty"`
 	// Compression is the share by which the clusters shorten the description of a random walk
 	// between nearest neighbours: how much they explain.
 	Compression float64 `json:"compression"`
@@ -40,7 +43,7 @@ func newLevels(found []selection.Level, order sparse.Permutation) []Level {
 	for _, l := range found {
 		levels = append(levels, Level{
 			Neighbours: l.Neighbours, Resolution: l.Resolution, Clusters: l.Clusters, Stability: l.Stability,
-			Compression: l.Compression, Score: l.Score, Labels: partition.Number(sparse.Scatter(order, l.Labels)),
+			Compression: l.Compression, Score: l.Score, Linked: l.Linked, Labels: partition.Number(sparse.Scatter(order, l.Labels)),
 		})
 	}
 	setNested(levels)

@@ -12,69 +12,54 @@ import (
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
-// linkable is the most samples for which average linkage is tried: it compares all pairs.
-const linkable = 5000
+// MostLinked is the most samples for which average linkage is tried under Auto: it compares all pairs.
+const MostLinked = 5000
 
-// linked returns so many clusters of samples by average linkage, nil where equal rows would be apart. Two
-// samples are as far apart as they are on average in the views that both have, each in units of its mean
-// distance; without such a view they are at that mean. Rows are compared as they are given. alike is what
-// view.Equal returns.
+// linked returns so many clusters of samples by average linkage, nil where no view tells samples apart or
+// where equal rows would be apart. alike is what view.Equal returns.
 func linked(ctx context.Context, views []ModelView, samples, clusters int, alike []int32, threads int) ([]int, error) {
-	var spaces []*similarity.Space
-	var means []float64
-	for _, v := range views {
-		if v.LeftOut || !v.HasRows() {
-			continue
-		}
-		s, err := similarity.NewSpace(ctx, v.Rows, v.Metric, nil, false, threads)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			continue // as they are given, the rows cannot be compared; scaled, they could
-		}
-		if mean := meanDistance(s); mean > 0 {
-			spaces, means = append(spaces, s), append(means, mean)
-		}
+	d, err := distances(ctx, views, nil, threads)
+	if err != nil || d.Views() == 0 {
+		return nil, err
 	}
-	if len(spaces) == 0 {
-		return nil, ctx.Err()
-	}
-	all := make([]int32, samples)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	tree, err := linkage.Average(ctx, samples, func(i int, dst []float32) {
-		alone, count := make([]float32, len(dst)), make([]float32, len(dst))
-		clear(dst)
-		for v, s := range spaces {
-			s.Similarities(alone, i, all[:i])
-			for t, x := range alone {
-				if x == x { // both have the view
-					dst[t] += float32(float64(s.Distance(x)) / means[v])
-					count[t]++
-				}
-			}
-		}
-		for t, c := range count {
-			if dst[t] /= max(1, c); c == 0 {
-				dst[t] = 1
-			}
-		}
-	}, threads)
+	tree, err := linkage.Average(ctx, samples, d.Of, threads)
 	if err != nil {
 		return nil, err
 	}
 	labels, err := tree.Cut(clusters)
-	if err != nil {
+	if err != nil || parted(labels, alike) {
 		return nil, err
 	}
+	return partition.Number(labels), nil
+}
+
+// parted reports whether samples of equal rows are in different clusters. alike is what view.Equal returns.
+func parted(labels []int, alike []int32) bool {
 	for i, first := range alike {
 		if labels[i] != labels[first] {
-			return nil, nil
+			return true
 		}
 	}
-	return partition.Number(labels), nil
+	return false
+}
+
+// distances returns those of the rows as they are given, in the views that are not left out. Sample i is order[i]
+// of the views; nil keeps their numbers.
+func distances(ctx context.Context, views []ModelView, order sparse.Permutation, threads int) (*linkage.Distances, error) {
+	var spaces []*similarity.Space
+	for _, v := range views {
+		if v.LeftOut || !v.HasRows() {
+			continue
+		}
+		s, err := similarity.NewSpace(ctx, v.Rows, v.Metric, order, false, threads)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil { // else, as they are given, the rows cannot be compared; scaled, they could
+			spaces = append(spaces, s)
+		}
+	}
+	return linkage.NewDistances(spaces...)
 }
 
 // leaving is the share of the samples that may gain by leaving their clusters at the resolution of holding,
@@ -119,26 +104,4 @@ func walked(ctx context.Context, near *refine.Neighbourhoods, links *graph.Graph
 		return links, nil
 	}
 	return near.Graph(ctx, min(10, near.K()), threads)
-}
-
-// measured is how many samples a mean distance rests on.
-const measured = 300
-
-// meanDistance returns that of some of the samples which have the view, evenly spaced.
-func meanDistance(s *similarity.Space) float64 {
-	count := min(measured, s.Count())
-	some, values := make([]int32, count), make([]float32, count)
-	for t := range some {
-		some[t] = int32(s.Sample(sparse.Spaced(t, count, s.Count())))
-	}
-	sum := 0.0
-	for t, i := range some {
-		s.Similarities(values, int(i), some)
-		for u, x := range values {
-			if u != t {
-				sum += float64(s.Distance(x))
-			}
-		}
-	}
-	return sum / float64(max(1, count*(count-1)))
 }

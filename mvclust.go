@@ -165,7 +165,8 @@ type Trace struct {
 	// Search tells, by view, how the neighbours were found, and what share of the true
 	// ones.
 	Search []neighbour.Report
-	// Linked says whether the clusters are those of average linkage, which Options.Clusters may take.
+	// Linked says whether the clusters are those of average linkage: one distance tells them, or Options.Clusters
+	// asked for so many.
 	Linked bool
 	// Readings tells, under Auto and with several views, which version of the rows of each was
 	// compared, and how far the others confirm the neighbours that each version finds.

@@ -248,12 +248,17 @@ func (p *plan) readingFootprint() int64 {
 
 // links says whether average linkage is tried for the number of clusters.
 func (p *plan) links() bool {
-	return p.Preset == Auto && p.Clusters > 0 && p.samples <= linkable && p.Constraints.Empty() && len(p.Examples) == 0 && !p.Consume
+	return p.Preset == Auto && p.Clusters > 0 && p.samples <= MostLinked && p.Constraints.Empty() && len(p.Examples) == 0 && !p.Consume
+}
+
+// tells says whether clusters that one distance tells are looked for.
+func (p *plan) tells() bool {
+	return p.Preset == Auto && p.Clusters == 0 && p.Neighbours == 0 && p.Resolution == 0 && p.most == 0 && p.samples <= MostLinked && !p.Consume
 }
 
 // linkedFootprint returns the bytes that this takes, beside the graph and all rows as given.
 func (p *plan) linkedFootprint() int64 {
-	if !p.links() {
+	if !p.links() && !p.tells() {
 		return 0
 	}
 	given := int64(0)

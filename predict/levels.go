@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust"
@@ -111,22 +110,16 @@ func (u *update) offer(better *Granularity) {
 		Neighbours: better.Neighbours, Resolution: better.Resolution, Score: better.level.Score,
 		Stability: better.level.Stability, Compression: better.level.Compression, Labels: partition.Number(better.level.Labels),
 	}
-	clusters := func(labels []int) float64 { return math.Log(float64(1 + slices.Max(labels))) }
-	own, nearest, apart := clusters(level.Labels), -1, math.Inf(1)
+	labels := make([][]int, len(m.Levels))
 	for at := range m.Levels {
-		if d := math.Abs(clusters(m.Levels[at].Labels) - own); at != m.Level && d < apart {
-			nearest, apart = at, d
-		}
+		labels[at] = m.Levels[at].Labels
 	}
-	if nearest >= 0 && (len(m.Levels) == selection.MostLevels || apart < math.Log(selection.Apart)) {
-		m.Levels = slices.Delete(m.Levels, nearest, nearest+1)
-		if m.Level > nearest {
+	gone, at := selection.Place(labels, m.Level, level.Labels)
+	if gone >= 0 {
+		m.Levels = slices.Delete(m.Levels, gone, gone+1)
+		if m.Level > gone {
 			m.Level--
 		}
-	}
-	at := 0
-	for at < len(m.Levels) && clusters(m.Levels[at].Labels) < own {
-		at++
 	}
 	m.Levels = slices.Insert(m.Levels, at, level)
 	if m.Level >= at {

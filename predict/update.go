@@ -393,49 +393,38 @@ func sumOf(g *graph.Graph) float64 {
 	return sum
 }
 
-// settled is the least share of the old clusters that moves of clusters as wholes must leave.
+// settled is the least share of the old clusters that moves must leave, and the least adjusted Rand index.
 const settled = 0.95
 
 // moves returns the settings of the partition, without moves of clusters as wholes where these would
 // join old clusters without any new sample: where the fit divided clusters further, or was asked for a
-// number of them. hold is true where even moves of samples would, in clusters that are those of no level, as
-// those of average linkage: the old samples then stay where they are.
+// number of them. hold is true where even moves of samples would change them, as they do clusters of average
+// linkage: the old samples then stay where they are.
 func (u *update) moves() (set partition.Settings, hold bool, err error) {
 	m := u.old
 	set = m.Settings.Partition
-	if u.count == 0 {
+	if u.count == 0 || m.Settings.Resolution <= 0 {
 		return set, false, nil
 	}
 	known, err := m.Constraints.Resolve(m.Samples())
 	if err != nil {
 		return set, false, err
 	}
-	own := m.Level < 0 && m.Settings.Resolution > 0 // of no level
-	// stays reports whether the clusters stay as they are where moves go on without new samples.
-	stays := func() (bool, error) {
+	for _, set.Levels = range []int{set.Levels, 1} {
 		random := rand.New(rand.NewPCG(m.Settings.Seed, movesStream))
 		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, known, set, m.Labels, slices.Repeat([]bool{true}, m.Samples()), random, nil)
 		if err != nil {
-			return false, err
-		}
-		many := float64(1+slices.Max(found.Labels)) >= settled*float64(m.Clusters())
-		if !many || !own {
-			return many, nil
-		}
-		s, err := score.Compare(m.Labels, found.Labels)
-		return s.ARI >= settled, err
-	}
-	if set.Levels > 1 {
-		if as, err := stays(); err != nil || as {
 			return set, false, err
 		}
-		set.Levels = 1
+		same, err := score.Compare(m.Labels, found.Labels)
+		if err != nil {
+			return set, false, err
+		}
+		if same.ARI >= settled && float64(1+slices.Max(found.Labels)) >= settled*float64(m.Clusters()) {
+			return set, false, nil
+		}
 	}
-	if !own {
-		return set, false, nil
-	}
-	as, err := stays()
-	return set, err == nil && !as, err
+	return set, true, nil
 }
 
 // join returns the labels with each new sample in the cluster that it has the strongest links to, and those

@@ -316,6 +316,9 @@ func (r *Report) choiceChart() template.HTML {
 	var last strings.Builder
 	for i, c := range r.Choice.Tried {
 		words := fmt.Sprintf("%s: score %.3f, with %s at resolution %.3g", count(c.Clusters, "cluster"), c.Score, count(c.Neighbours, "neighbour"), c.Resolution)
+		if c.Linked {
+			words += ", of average linkage"
+		}
 		class, radius, button := "dot", 3.2, ""
 		if i == r.Choice.Chosen {
 			class, radius = "kept", 6

@@ -186,6 +186,8 @@ func (p kinds) functions() {
 		}
 		return tree
 	})
+	these(p, nil, &linkage.Distances{})
+	these(p, nil, [][]int{{}, {-1}, {0, 1, 2}})
 	these(p, nil, &linkage.Tree{})
 	these(p, func(int) float32 { return 0.5 }, nil, func(int) float32 { return float32(math.NaN()) })
 	these(p, func(int) string { return "" }, nil)

@@ -285,7 +285,7 @@ func (c *cutting) report(j *job, next *mvclust.Model) (*runReport, *report.Repor
 	}
 	stages := r.Stages
 	r.Notes = slices.DeleteFunc(r.Notes, func(s string) bool { return s == linkedNote || strings.Contains(s, " pictures cannot be shown, ") }) // said anew
-	if next.Linked {
+	if next.Linked && next.Level < 0 {
 		r.Notes = append(r.Notes, linkedNote)
 		j.progress.note(linkedNote)
 	}

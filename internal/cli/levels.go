@@ -129,6 +129,11 @@ func (r *levelsReport) text() string {
 		rows = append(rows, []string{name, fmt.Sprint(l.Clusters), fmt.Sprint(l.Small), fmt.Sprintf("%.2f", l.Stability), percent(l.Compression) + "%", nested})
 	}
 	b.WriteString(table(rows))
+	for at, l := range r.Levels {
+		if l.Linked {
+			fmt.Fprintf(&b, "level %d is of average linkage: one distance tells its clusters\n", at)
+		}
+	}
 	for at := range r.Levels {
 		if at > 0 {
 			b.WriteString(r.joins(at))

@@ -134,7 +134,8 @@ func (d *demand) String() string {
 // limitMemory sets the memory limit of the process to the budget, or without a budget to
 // what the run needs, until release is called. It returns what a picture may take. It is an
 // error if the run needs more than the budget or, without a budget, than there is at hand. It
-// sets opt.Lean where the run needs too much without it, and less with it.
+// sets opt.Lean where the run needs too much without it, and less with it, and takes opt.Consume back
+// where there is room for it and average linkage can be tried.
 func limitMemory(budget size, hand memory.Limit, opt *mvclust.Options, d *demand) (pictures int64, release func(), err error) {
 	run, err := d.bytes(*opt)
 	if err != nil {
@@ -144,7 +145,15 @@ func limitMemory(budget size, hand memory.Limit, opt *mvclust.Options, d *demand
 	if d.pictures {
 		beside, beyond = report.LeastPictureMemory, report.MostPictureMemory
 	}
-	if room := cmp.Or(budget, size(hand.Bytes)); run+beside > room {
+	room := cmp.Or(budget, size(hand.Bytes))
+	if d.samples <= mvclust.MostLinked {
+		kept := *opt
+		kept.Consume = false
+		if more, err := d.bytes(kept); err == nil && more+beside <= room {
+			run, opt.Consume = more, false
+		}
+	}
+	if run+beside > room {
 		lean := *opt
 		lean.Lean = true
 		if less, err := d.bytes(lean); err == nil && less < run {

@@ -161,6 +161,9 @@ func newChoiceReport(trace *mvclust.Trace) *choiceReport {
 	c := trace.Tried[trace.Chosen]
 	r := &choiceReport{Chosen: c, Tried: trace.Tried}
 	switch {
+	case c.Linked:
+		r.Why = fmt.Sprintf("%s of average linkage, which one distance tells (F1 %.2f, without any one view at least %.2f, %.0f%% shorter walks), rather than one of %d partitions by moves",
+			words.Count(c.Clusters, "cluster"), c.Plateau, c.Agreement, 100*c.Compression, len(trace.Tried)-1)
 	case len(trace.Tried) == 1:
 		r.Why = fmt.Sprintf("%s at resolution %.3g, as asked for", words.Count(c.Neighbours, "neighbour"), c.Resolution)
 	case c.Score == 0:
@@ -261,7 +264,7 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 	if trace.Distinct == 1 {
 		r.Notes = append(r.Notes, same(r.Inputs.Samples, len(result.Sizes)))
 	}
-	if trace.Linked {
+	if trace.Linked && result.Level < 0 {
 		r.Notes = append(r.Notes, linkedNote)
 	}
 	if opt.Lean {

@@ -49,8 +49,8 @@ func Ward(ctx context.Context, samples int, squares func(i int, dst []float32), 
 	return grown(ctx, samples, squares, ward, threads)
 }
 
-// Footprint returns the most bytes that Average or Ward takes for so many samples.
-func Footprint(samples int) int64 { return (4*int64(samples) + 128) * int64(samples) }
+// Footprint returns the most bytes that Average, Ward or Told takes for so many samples.
+func Footprint(samples int) int64 { return (4*int64(samples) + 160) * int64(samples) }
 
 // grown returns the tree by a rule.
 func grown(ctx context.Context, samples int, distances func(i int, dst []float32), update rule, threads int) (*Tree, error) {
@@ -182,23 +182,13 @@ func (t *Tree) Cut(clusters int) ([]int, error) {
 	if clusters < 1 || clusters > t.samples {
 		return nil, fmt.Errorf("there cannot be %d clusters of %d samples; ask for 1 to %d", clusters, t.samples, t.samples)
 	}
-	into := make([]int, t.samples)
-	for i := range into {
-		into[i] = i
-	}
-	root := func(i int) int {
-		for into[i] != i {
-			into[i] = into[into[i]]
-			i = into[i]
-		}
-		return i
-	}
+	into := newForest(t.samples)
 	for _, x := range t.merges[:t.samples-clusters] {
-		into[root(x.a)] = root(x.b)
+		into[into.root(x.a)] = into.root(x.b)
 	}
 	labels, number := make([]int, t.samples), map[int]int{}
 	for i := range labels {
-		r := root(i)
+		r := into.root(i)
 		if _, known := number[r]; !known {
 			number[r] = len(number)
 		}

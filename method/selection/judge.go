@@ -308,17 +308,11 @@ func (j *judge) agreement(at int) float64 {
 func (j *judge) evenness(at int) float64 {
 	return j.mean(at, func(o int) float64 {
 		p := &j.candidates[at].orders[o]
-		sizes, all, entropy := make([]int, p.clusters), 0, 0.0
+		sizes := make([]int, p.clusters)
 		for i, l := range p.labels {
 			sizes[l] += j.walk.size(int32(i))
-			all += j.walk.size(int32(i))
 		}
-		for _, size := range sizes {
-			if q := float64(size) / float64(all); q > 0 {
-				entropy -= q * math.Log(q)
-			}
-		}
-		return math.Exp(entropy) / float64(max(1, p.clusters))
+		return Evenness(sizes)
 	})
 }
 

@@ -25,6 +25,8 @@ type Level struct {
 	Clusters int
 	// Stability is the product of the candidate's Plateau and Agreement.
 	Stability float64
+	// Linked says that the clusters are those of average linkage.
+	Linked bool
 	// Compression and Score are the candidate's.
 	Compression float64
 	Score       float64
@@ -82,6 +84,30 @@ func height[L int | int32](labels []L) float64 {
 		}
 	}
 	return count
+}
+
+// Place says where another level belongs among those of the given labels, coarse to fine: at is its place, once
+// the level at gone is taken out. That is the one of the nearest number of clusters, but not the level at keep, and
+// only where there are as many levels as can be or the numbers differ by less than Apart; else gone is -1.
+func Place(levels [][]int, keep int, own []int) (gone, at int) {
+	clusters := func(labels []int) float64 { return 1 + float64(slices.Max(append([]int{0}, labels...))) }
+	gone = -1
+	nearest := math.Inf(1)
+	for l, labels := range levels {
+		apart := clusters(labels) / clusters(own)
+		if apart = max(apart, 1/apart); l != keep && apart < nearest {
+			gone, nearest = l, apart
+		}
+	}
+	if len(levels) < MostLevels && nearest >= Apart {
+		gone = -1
+	}
+	for l, labels := range levels {
+		if l != gone && clusters(labels) < clusters(own) {
+			at++
+		}
+	}
+	return gone, at
 }
 
 // settled is a candidate whose partition was found.

@@ -125,6 +125,11 @@ type Candidate struct {
 	// agree on the parts. Fewer than 30,000 samples, or a number of clusters or examples that are
 	// asked for, leave all of them whole.
 	Divided int `json:"divided,omitempty"`
+	// Linked says that the clusters are not found by moves, but are those of average linkage that one distance
+	// tells, linkage.Cut. Then Plateau is its F1, Agreement its Least, Reproducibility 1, and Resolution the
+	// largest at which the clusters hold. Score is that of the best other candidate; where the views do not confirm each other, times
+	// the ratio of the compressions, if that is below 1.
+	Linked bool `json:"linked,omitempty"`
 
 	labels []int32 // of the partition that stands for all
 	orders []order // until the criteria are measured

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/method/graph"
@@ -54,14 +55,55 @@ func (w *walk) named() float64 {
 // weight says. labels holds the cluster of each sample, at least 0. The errors are those of Graph.Check,
 // and labels that are not one per sample or below 0.
 func Modularity(g *graph.Graph, labels []int) (float64, error) {
-	if err := g.Check(); err != nil {
+	_, c, err := crossed(g, labels)
+	if err != nil {
 		return 0, err
 	}
+	return c.modularity(), nil
+}
+
+// Compression returns the share by which clusters shorten the description of that walk, by the map equation:
+// 1 - L / L(one cluster), below 1, and 0 where there is no edge. Arguments and errors are those of Modularity.
+func Compression(g *graph.Graph, labels []int) (float64, error) {
+	w, c, err := crossed(g, labels)
+	if err != nil {
+		return 0, err
+	}
+	named := w.named()
+	single := newCrossings(w, make([]int32, len(labels)), 1).codeLength(named)
+	if single <= 0 {
+		return 0, nil
+	}
+	return 1 - c.codeLength(named)/single, nil
+}
+
+// Evenness returns Candidate.Evenness of clusters of such sizes, and 0 without samples.
+func Evenness(sizes []int) float64 {
+	all, entropy := 0, 0.0
+	for _, size := range sizes {
+		all += max(0, size)
+	}
+	if all == 0 {
+		return 0
+	}
+	for _, size := range sizes {
+		if q := float64(size) / float64(all); q > 0 {
+			entropy -= q * math.Log(q)
+		}
+	}
+	return math.Exp(entropy) / float64(len(sizes))
+}
+
+// crossed returns the walk over g and what it does among clusters.
+func crossed(g *graph.Graph, labels []int) (*walk, *crossings, error) {
+	if err := g.Check(); err != nil {
+		return nil, nil, err
+	}
 	if len(labels) != g.Samples() {
-		return 0, fmt.Errorf("there are %d labels for a graph of %d samples; give one for each", len(labels), g.Samples())
+		return nil, nil, fmt.Errorf("there are %d labels for a graph of %d samples; give one for each", len(labels), g.Samples())
 	}
 	if len(labels) > 0 && slices.Min(labels) < 0 {
-		return 0, fmt.Errorf("a label is %d; number clusters from 0", slices.Min(labels))
+		return nil, nil, fmt.Errorf("a label is %d; number clusters from 0", slices.Min(labels))
 	}
 	number, numbered := map[int]int32{}, make([]int32, len(labels))
 	for i, l := range labels {
@@ -70,5 +112,6 @@ func Modularity(g *graph.Graph, labels []int) (float64, error) {
 		}
 		numbered[i] = number[l]
 	}
-	return newCrossings(walkOver(g), numbered, len(number)).modularity(), nil
+	w := walkOver(g)
+	return w, newCrossings(w, numbered, len(number)), nil
 }
