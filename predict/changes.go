@@ -13,6 +13,9 @@ type Changes struct {
 	Relinked int `json:"touched"`
 	// Moved is the number of old samples whose label has changed.
 	Moved int `json:"moved"`
+	// Held says that the old samples stayed where they were, since moves would have changed many of
+	// them: new ones joined their clusters, or each other.
+	Held bool `json:"held,omitempty"`
 	// Better is a granularity that scores at least half as much again as that of the model,
 	// which an update keeps; nil where none does, or where none was looked for.
 	Better *Granularity `json:"better,omitempty"`

@@ -1,4 +1,4 @@
-package predict
+package predict_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
+	"github.com/mvclust/mvclust/predict"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -49,7 +51,7 @@ func TestLinked(t *testing.T) {
 	for i := 0; i < len(classes); i += 5 {
 		fresh = append(fresh, classes[i])
 	}
-	p, err := New(t.Context(), m, 0)
+	p, err := predict.New(t.Context(), m, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +69,51 @@ func TestLinked(t *testing.T) {
 	if right < len(fresh)*3/4 {
 		t.Errorf("%d of %d new samples are placed well", right, len(fresh))
 	}
-	updated, _, err := Update(t.Context(), m, added, nil, 0, nil)
+	after, _, err := predict.Update(t.Context(), m, added, nil, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := score.Compare(m.Labels, updated.Labels[:len(classes)]); err != nil || s.ARI < 0.99 {
+	if s, err := score.Compare(m.Labels, after.Labels[:len(classes)]); err != nil || s.ARI < 0.99 {
 		t.Errorf("of the old labels an ARI of %v is left, %v", s.ARI, err)
+	}
+}
+
+// Where moves would change many of the old samples, as in a cloud without groups, these stay. New samples join
+// them, but for those of a group of their own. Where more are new than old, all are moved.
+func TestUpdateHolds(t *testing.T) {
+	random := rand.New(rand.NewPCG(12, 0))
+	cloud := func(n, group int) []*view.View {
+		v := &view.View{Name: "v", Samples: n + group, Dims: 6}
+		for i := range n + group {
+			for range v.Dims {
+				x := random.NormFloat64()
+				if i >= n {
+					x = 9 + 0.1*x
+				}
+				v.Data = append(v.Data, float32(x))
+			}
+		}
+		return []*view.View{v}
+	}
+	m := fitted(t, cloud(400, 0), mvclust.Options{Metrics: []similarity.Metric{similarity.L2}})
+	for _, x := range []struct {
+		count, group int
+		held         bool
+	}{{100, 20, true}, {800, 20, false}} {
+		next, changes := updated(t, m, cloud(x.count, x.group), 0)
+		s, err := score.Compare(m.Labels, next.Labels[:m.Samples()])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changes.Held != x.held || x.held != (s.ARI == 1) {
+			t.Errorf("with %d new samples the old ones are held %v, and an ARI of %v is left", x.count, changes.Held, s.ARI)
+		}
+		group := next.Labels[m.Samples()+x.count:]
+		if slices.Min(group) != slices.Max(group) || slices.Contains(next.Labels[:m.Samples()+x.count], group[0]) {
+			t.Errorf("with %d new samples, those far from all others are in %v", x.count, group)
+		}
+		if next.Validate() != nil || x.held && len(changes.Created) == 0 {
+			t.Errorf("%v, created %v", next.Validate(), changes.Created)
+		}
 	}
 }

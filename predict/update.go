@@ -48,6 +48,9 @@ const (
 // weights expected by chance stay the same. Where the samples have grown by a tenth, it is set
 // anew, so that clusters as coarse as those of m are found.
 //
+// Where moves would change many of the old samples, without any new one or with fewer new ones than old, these
+// stay, and Changes.Held says so.
+//
 // The granularity stays that of m. If Fit chose it, and the samples have grown by a tenth since,
 // Update tries others, with no more neighbours than m has, and Changes.Better tells of one that
 // scores clearly better, which becomes a level. In the other levels of m, a new sample joins the
@@ -90,7 +93,7 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 		return nil, nil, err
 	}
 	known = known.Together(equal, slices.Concat(m.Labels, slices.Repeat([]int{-1}, count)))
-	u := &update{ctx: ctx, threads: threads, old: m, near: whole.Neighbourhoods, next: next, count: count, known: known}
+	u := &update{ctx: ctx, threads: threads, old: m, near: whole.Neighbourhoods, next: next, count: count, known: known, equal: equal}
 	if err := u.link(views, parallel.Counter(progress)); err != nil {
 		return nil, nil, err
 	}
@@ -128,6 +131,7 @@ type update struct {
 	next     *mvclust.Model
 	count    int // of new samples
 	known    *constraint.Resolved
+	equal    []int32      // by sample: the lowest one with equal rows; nil where no two are equal
 	pairs    [][]probable // by sample: with new samples, or, of a new sample, with all
 	relinked []bool       // by sample: whether it is new or has a new neighbour
 }
@@ -396,6 +400,9 @@ func sumOf(g *graph.Graph) float64 {
 // settled is the least share of the old clusters that moves must leave, and the least adjusted Rand index.
 const settled = 0.95
 
+// steady is the least adjusted Rand index that moves with fewer new samples than old ones must leave.
+const steady = 0.9
+
 // moves returns the settings of the partition, without moves of clusters as wholes where these would
 // join old clusters without any new sample: where the fit divided clusters further, or was asked for a
 // number of them. hold is true where even moves of samples would change them, as they do clusters of average
@@ -427,18 +434,33 @@ func (u *update) moves() (set partition.Settings, hold bool, err error) {
 	return set, true, nil
 }
 
-// join returns the labels with each new sample in the cluster that it has the strongest links to, and those
-// without any alone.
-func (u *update) join() []int {
+// join returns the labels where the old samples stay. Of the new ones, those in clusters of found without any
+// old sample are clusters; each of the others is in the one that it has the strongest links to, or alone.
+func (u *update) join(found []int) []int {
 	n, g, set := u.old.Samples(), u.next.Graph, u.old.Settings
-	labels := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
-	free := u.old.Numbers()
+	labels := slices.Concat(u.old.Labels, slices.Repeat([]int{None}, u.count))
+	free, made := u.old.Numbers(), map[int]int{} // made is the label by the cluster of found; None where old samples are in it
+	for _, l := range found[:n] {
+		made[l] = None
+	}
+	for i := n; i < n+u.count; i++ {
+		if _, known := made[found[i]]; !known {
+			made[found[i]], free = free, free+1
+		}
+		labels[i] = made[found[i]]
+	}
 	sums := partition.NewLinks(free+u.count, set.Resolution, set.Partition.Clip)
 	for i := n; i < n+u.count; i++ {
+		if len(u.equal) > 0 && int(u.equal[i]) < i {
+			labels[i] = labels[u.equal[i]]
+		}
+		if labels[i] != None {
+			continue
+		}
 		sums.Clear()
 		index, weight := g.Of(i)
 		for e, j := range index {
-			if labels[j] >= 0 {
+			if labels[j] != None {
 				sums.Add(labels[j], float64(weight[e]))
 			}
 		}
@@ -464,17 +486,17 @@ func (u *update) partition() (*Changes, error) {
 	}
 	start := slices.Concat(u.old.Labels, slices.Repeat([]int{-1}, u.count))
 	random := rand.New(rand.NewPCG(m.Settings.Seed^bits.Reverse64(uint64(n+u.count)), updateStream))
-	var labels []int
-	if hold {
-		labels = u.join()
-	} else {
-		found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, set, start, u.relinked, random, nil)
-		if err != nil {
-			return nil, err
-		}
-		labels = found.Labels
+	found, err := partition.Resume(u.ctx, m.Graph, m.Settings.Resolution, u.known, set, start, u.relinked, random, nil)
+	if err != nil {
+		return nil, err
 	}
-	changes := &Changes{Added: u.count}
+	labels := found.Labels
+	if left, err := score.Compare(u.old.Labels, labels[:n]); err != nil {
+		return nil, err
+	} else if hold = hold || left.ARI < steady && u.count <= n; hold {
+		labels = u.join(labels)
+	}
+	changes := &Changes{Added: u.count, Held: hold}
 	if changes.Better, err = u.look(); err != nil {
 		return nil, err
 	}

@@ -139,6 +139,9 @@ func (r *updateReport) summary(folder string) string {
 	c := r.Changes
 	fmt.Fprintf(&b, "%s added to %s; %d have new neighbours, %d moved to another cluster\n", words.Count(c.Added, "sample"), words.Count(r.Model.Samples, "sample"), c.Relinked, c.Moved)
 	fmt.Fprintf(&b, "%s (%d before): %d kept, %d created, %d merged, %d split off\n", words.Count(c.Clusters, "cluster"), r.Model.Clusters, c.Kept, len(c.Created), len(c.Merged), len(c.Split))
+	if c.Held {
+		b.WriteString("the old samples stay where they are, since moves would change many of them; \"mvclust fit\" on all samples finds clusters anew\n")
+	}
 	if x := c.Better; x != nil {
 		how := "fit all samples anew"
 		if x.Level >= 0 {
