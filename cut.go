@@ -46,6 +46,24 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	if err := m.Usable(); err != nil {
 		return nil, err
 	}
+	if opt.Clusters <= 0 && len(opt.Examples) == 0 && (opt.Level < 0 || opt.Level >= len(m.Levels)) {
+		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", opt.Level, words.Count(len(m.Levels), "level"))
+	}
+	alike, err := m.alike(ctx, opt.Threads)
+	if err != nil {
+		return nil, err
+	}
+	next, err := m.cut(ctx, opt, alike)
+	if err != nil {
+		return nil, err
+	}
+	made := *next // as it is now, it is valid, as m is
+	next.read = &made
+	return next, ctx.Err()
+}
+
+// cut is Cut, with what Model.alike returns.
+func (m *Model) cut(ctx context.Context, opt CutOptions, alike []int32) (*Model, error) {
 	examples := opt.Examples
 	if examples == nil {
 		examples = m.Examples
@@ -57,25 +75,11 @@ func (m *Model) Cut(ctx context.Context, opt CutOptions) (*Model, error) {
 	levels := []int{opt.Level}
 	if opt.Clusters > 0 || len(opt.Examples) > 0 {
 		levels = c.levels(m.Levels, len(opt.Examples) > 0)
-	} else if opt.Level < 0 || opt.Level >= len(m.Levels) {
-		return nil, option.Errorf("Level", "there is no level %d; the model has %s, counted from 0", opt.Level, words.Count(len(m.Levels), "level"))
 	}
-	alike, err := m.alike(ctx, opt.Threads)
-	if err != nil {
-		return nil, err
-	}
-	var next *Model
 	if opt.Clusters > 0 && len(opt.Examples) == 0 && len(levels) > 1 && m.Samples() < cutOnce {
-		next, err = m.cutBest(ctx, c, levels[:2], examples, alike)
-	} else {
-		next, err = m.cutFrom(ctx, *c, levels[0], true, examples, alike)
+		return m.cutBest(ctx, c, levels[:2], examples, alike)
 	}
-	if err != nil {
-		return nil, err
-	}
-	made := *next // as it is now, it is valid, as m is
-	next.read = &made
-	return next, ctx.Err()
+	return m.cutFrom(ctx, *c, levels[0], true, examples, alike)
 }
 
 // cutOnce is the number of samples from which on a number of clusters is made from one level alone, to

@@ -142,8 +142,11 @@ func TestClustersOfRecords(t *testing.T) {
 	if a, b := ari(told.Labels), ari(cut.Labels); a < 0.95 || b < 0.95 || cut.Validate() != nil || len(told.Sizes) != things {
 		t.Errorf("ARI %v by the fit, %v by the cut; %v", a, b, cut.Validate())
 	}
+	if !slices.Equal(told.Labels, cut.Labels) || told.Level != cut.Level || told.Granularity.Resolution != cut.Settings.Resolution || !slices.Equal(told.Confidence, cut.Confidence) {
+		t.Errorf("a fit that is told the number and a cut differ: ARI %v and %v", ari(told.Labels), ari(cut.Labels))
+	}
 	back, err := cut.Cut(t.Context(), CutOptions{Level: 0})
-	if err != nil || !told.Trace.Linked || back.Linked || free.Trace.Linked || NewModel(views, told, nil).Linked != told.Trace.Linked {
+	if err != nil || back.Linked || free.Trace.Linked || NewModel(views, told, nil).Linked != told.Trace.Linked {
 		t.Errorf("linked by the fit %v, without a number %v, at a level %v, %v", told.Trace.Linked, free.Trace.Linked, back.Linked, err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
-	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
@@ -352,18 +351,16 @@ func (r *run) cut(result *Result, views []*View) error {
 	if len(r.cutter.examples) == 0 && r.cutter.clusters == 0 {
 		return nil
 	}
+	if r.plan.cuts() {
+		return r.cutModel(result, views)
+	}
 	result.Against = Against(result.Labels, r.plan.Examples)
 	p := &granular{result.Graph, result.Labels, result.Granularity.Resolution, r.plan.Partition, r.plan.Seed}
 	if err := r.cutter.apply(r.ctx, p); err != nil {
 		return err
 	}
-	if r.plan.links() {
-		if err := r.link(result, p, views); err != nil {
-			return err
-		}
-	}
 	if result.Level >= 0 && !slices.Equal(p.labels, result.Labels) {
-		result.Level, result.Trace.Linked = -1, result.Trace.Linked && r.plan.Clusters > 0
+		result.Level, result.Trace.Linked = -1, false
 	}
 	result.Graph, result.Labels, result.Sizes, result.Constraints = p.graph, p.labels, sizes(p.labels), r.cutter.known
 	var err error
@@ -371,26 +368,22 @@ func (r *run) cut(result *Result, views []*View) error {
 	return err
 }
 
-// link takes the clusters of average linkage in p where their modularity is larger.
-func (r *run) link(result *Result, p *granular, views []*View) error {
-	together, err := linked(r.ctx, r.given(views), r.plan.samples, r.plan.Clusters, r.cutter.equal, r.plan.Threads)
-	if err != nil || together == nil {
-		return err
-	}
-	on, err := walked(r.ctx, result.Neighbourhoods, p.graph, r.plan.Threads)
+// cutModel makes the result that of a cut of its model to the number of clusters.
+func (r *run) cutModel(result *Result, views []*View) error {
+	next, err := NewModel(views, result, nil).cut(r.ctx, CutOptions{Clusters: r.plan.Clusters, Threads: r.plan.Threads}, r.cutter.equal)
 	if err != nil {
 		return err
 	}
-	before, err := selection.Modularity(on, p.labels)
-	if err != nil {
-		return err
+	result.Graph, result.Labels, result.Sizes, result.Confidence = next.Graph, next.Labels, sizes(next.Labels), next.Confidence
+	result.Level, result.Trace.Linked = next.Level, next.Linked
+	result.Granularity.Neighbours, result.Granularity.Resolution = next.Settings.Neighbours, next.Settings.Resolution
+	result.Options.Neighbours, result.Options.Resolution = next.Settings.Neighbours, next.Settings.Resolution
+	for at, c := range result.Trace.Tried {
+		if c.Neighbours == next.Settings.Neighbours && c.Resolution == next.Settings.Resolution {
+			result.Trace.Chosen = at
+		}
 	}
-	if after, err := selection.Modularity(on, together); err != nil || after <= before {
-		return err
-	}
-	p.labels, result.Trace.Linked = together, true
-	result.Granularity.Resolution, err = holding(r.ctx, p.graph, p.labels, p.resolution, r.plan.Threads)
-	return err
+	return nil
 }
 
 // given returns the views as they were given, with what became of them.

@@ -159,7 +159,10 @@ func (p *plan) order() error {
 
 // selection returns the settings of the search for K and the resolution.
 func (p *plan) selection() selection.Settings {
-	s := selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, MaxNeighbours: p.most, Clusters: p.Clusters, Partition: p.Partition}
+	s := selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, MaxNeighbours: p.most, Partition: p.Partition}
+	if !p.cuts() {
+		s.Clusters = p.Clusters
+	}
 	if p.most > 0 {
 		s.Orders = 1 // the best score of many hardly hangs on the orders
 	}
@@ -223,8 +226,14 @@ func (p *plan) footprint() int64 {
 		clustering += 8 * samples * (most + 1) // the neighbours without them, too
 	}
 	linked := p.linkedFootprint()
-	if linked > 0 {
+	if linked > 0 || p.cuts() {
 		linked += graph + 8*samples*(most+1)
+	}
+	switch {
+	case p.cuts() && p.samples < cutOnce:
+		linked += 4 * graph // from two levels in two ways
+	case p.cuts():
+		linked += graph
 	}
 	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint()) + samples*int64(48+16*views) + fixed
 }
@@ -246,19 +255,17 @@ func (p *plan) readingFootprint() int64 {
 	return given + agreement.Footprint(p.samples, p.dims)
 }
 
-// links says whether average linkage is tried for the number of clusters.
-func (p *plan) links() bool {
-	return p.Preset == Auto && p.Clusters > 0 && p.samples <= MostLinked && p.Constraints.Empty() && len(p.Examples) == 0 && !p.Consume
-}
+// cuts says whether a number of clusters is made by a cut of what is found without it.
+func (p *plan) cuts() bool { return p.Preset == Auto && p.Clusters > 0 && len(p.Examples) == 0 }
 
 // tells says whether clusters that one distance tells are looked for.
 func (p *plan) tells() bool {
-	return p.Preset == Auto && p.Clusters == 0 && p.Neighbours == 0 && p.Resolution == 0 && p.most == 0 && p.samples <= MostLinked && !p.Consume
+	return p.Preset == Auto && p.Neighbours == 0 && p.Resolution == 0 && p.most == 0 && p.samples <= MostLinked && !p.Consume
 }
 
 // linkedFootprint returns the bytes that this takes, beside the graph and all rows as given.
 func (p *plan) linkedFootprint() int64 {
-	if !p.links() && !p.tells() {
+	if !p.tells() && (!p.cuts() || p.samples > MostLinked || p.Consume) {
 		return 0
 	}
 	given := int64(0)

@@ -28,8 +28,7 @@ const (
 	bestOfFive = "best level" // of the five of the highest score
 	bestOfAll  = "best of all levels"
 
-	cutClusters = "clusters by cut"
-	fitClusters = "clusters by fit"
+	cutClusters = "clusters by cut"  // and by a fit, which is the same
 	cutSeconds  = "seconds of a cut" // the mean
 
 	askedFit  = "asked pairs, fit"
@@ -203,7 +202,7 @@ func (k *knower) cuts(ctx context.Context) error {
 	return nil
 }
 
-// fits scores fits with examples, and with a number of clusters.
+// fits scores fits with examples.
 func (k *knower) fits(ctx context.Context) error {
 	for _, n := range given {
 		sum, rests := 0.0, 0.0
@@ -226,11 +225,7 @@ func (k *knower) fits(ctx context.Context) error {
 		k.Set(byFit(n), sum/draws)
 		k.Set(restOf(n), rests/draws)
 	}
-	labels, err := k.refit(ctx, mvclust.Options{Clusters: k.number})
-	if err != nil {
-		return err
-	}
-	return k.keep(fitClusters, labels)
+	return nil
 }
 
 // refit fits the set again.
