@@ -101,17 +101,11 @@ func (r *run) add(found *clustering, own selection.Level, c *linkage.Cut, walk *
 	if take {
 		keep = -1
 	}
-	gone, at := selection.Place(labels, keep, own.Labels)
+	gone, at, now := selection.Place(labels, keep, own.Labels)
 	if gone >= 0 {
 		found.levels = slices.Delete(found.levels, gone, gone+1)
-		if found.level > gone {
-			found.level--
-		}
 	}
-	found.levels = slices.Insert(found.levels, at, own)
-	if found.level >= at {
-		found.level++
-	}
+	found.levels, found.level = slices.Insert(found.levels, at, own), now
 	r.trace.Tried = append(r.trace.Tried, selection.Candidate{
 		Neighbours: own.Neighbours, Resolution: own.Resolution, Clusters: own.Clusters, Reproducibility: 1, Plateau: c.F1, Agreement: c.Least,
 		Evenness: selection.Evenness(sizes(own.Labels)), Compression: own.Compression, Modularity: modularity, Score: own.Score, Linked: true,

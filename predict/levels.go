@@ -114,16 +114,10 @@ func (u *update) offer(better *Granularity) {
 	for at := range m.Levels {
 		labels[at] = m.Levels[at].Labels
 	}
-	gone, at := selection.Place(labels, m.Level, level.Labels)
+	gone, at, now := selection.Place(labels, m.Level, level.Labels)
 	if gone >= 0 {
 		m.Levels = slices.Delete(m.Levels, gone, gone+1)
-		if m.Level > gone {
-			m.Level--
-		}
 	}
-	m.Levels = slices.Insert(m.Levels, at, level)
-	if m.Level >= at {
-		m.Level++
-	}
+	m.Levels, m.Level = slices.Insert(m.Levels, at, level), now
 	better.Level = at
 }

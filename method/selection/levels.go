@@ -88,8 +88,9 @@ func height[L int | int32](labels []L) float64 {
 
 // Place says where another level belongs among those of the given labels, coarse to fine: at is its place, once
 // the level at gone is taken out. That is the one of the nearest number of clusters, but not the level at keep, and
-// only where there are as many levels as can be or the numbers differ by less than Apart; else gone is -1.
-func Place(levels [][]int, keep int, own []int) (gone, at int) {
+// only where there are as many levels as can be or the numbers differ by less than Apart; else gone is -1. kept is
+// the place that the level at keep has then, -1 where keep is that of no level.
+func Place(levels [][]int, keep int, own []int) (gone, at, kept int) {
 	clusters := func(labels []int) float64 { return 1 + float64(slices.Max(append([]int{0}, labels...))) }
 	gone = -1
 	nearest := math.Inf(1)
@@ -107,7 +108,13 @@ func Place(levels [][]int, keep int, own []int) (gone, at int) {
 			at++
 		}
 	}
-	return gone, at
+	if kept = keep; gone >= 0 && kept > gone {
+		kept--
+	}
+	if kept >= at {
+		kept++
+	}
+	return gone, at, kept
 }
 
 // settled is a candidate whose partition was found.

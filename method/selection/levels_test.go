@@ -72,3 +72,36 @@ func TestSuitability(t *testing.T) {
 		t.Errorf("an example that is not there has %v", got)
 	}
 }
+
+// Another level takes its place by its number of clusters, in the place of a level that is close, or of the nearest where
+// there are as many as can be.
+func TestPlace(t *testing.T) {
+	of := func(clusters int) []int {
+		labels := make([]int, 300)
+		for i := range labels {
+			labels[i] = i % clusters
+		}
+		return labels
+	}
+	for _, x := range []struct {
+		have           []int
+		keep, own      int
+		gone, at, kept int
+	}{
+		{nil, -1, 5, -1, 0, -1},
+		{[]int{2, 40}, 1, 10, -1, 1, 2},
+		{[]int{2, 8, 40}, 2, 10, 1, 1, 2},
+		{[]int{2, 8, 40}, 1, 10, -1, 2, 1},
+		{[]int{2, 8, 40}, -1, 10, 1, 1, -1},
+		{[]int{2, 8, 40}, 2, 3, 0, 0, 2},
+		{[]int{2, 4, 8, 16, 32, 64, 128}, 6, 250, 5, 6, 5},
+	} {
+		var levels [][]int
+		for _, n := range x.have {
+			levels = append(levels, of(n))
+		}
+		if gone, at, kept := Place(levels, x.keep, of(x.own)); gone != x.gone || at != x.at || kept != x.kept {
+			t.Errorf("%d clusters among %v, keeping %d: %d is gone, at %d, kept at %d, want %d, %d, %d", x.own, x.have, x.keep, gone, at, kept, x.gone, x.at, x.kept)
+		}
+	}
+}
