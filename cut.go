@@ -15,6 +15,7 @@ import (
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/view"
+	"github.com/mvclust/mvclust/score"
 )
 
 // CutOptions say which granularity becomes the current one: that with so many Clusters, or the
@@ -434,7 +435,7 @@ func (c *cutter) teach(ctx context.Context, p *granular) error {
 	if err != nil {
 		return err
 	}
-	labels, moved := taught(parts, c.examples)
+	labels, moved := taught(p.graph, parts, c.examples)
 	moved = c.follow(labels, moved)
 	if _, broken := c.known.Violation(labels); broken {
 		// Constraints on other samples are in the way: the clusters are found anew.
@@ -457,9 +458,19 @@ func (c *cutter) teach(ctx context.Context, p *granular) error {
 	if err != nil {
 		return err
 	}
-	p.labels = found.Labels
+	like, err := score.Compare(labels, found.Labels)
+	if err != nil {
+		return err
+	}
+	if p.labels = found.Labels; like.ARI < steady {
+		p.labels = partition.Number(labels)
+	}
 	return nil
 }
+
+// steady is the least adjusted Rand index with the clusters that meet the examples which moves may leave. Others
+// are another granularity, as where clusters of average linkage become one.
+const steady = 0.9
 
 // separable returns the class of the examples in clusters of which a class is to get a part, since
 // it rules no cluster, and -1 for all other samples. Elsewhere a few examples in the wrong cluster
@@ -505,17 +516,34 @@ func (c *cutter) follow(labels, moved []int) []int {
 	return moved
 }
 
-// taught returns the labels that meet the examples, and the examples that have moved. A class
-// gets all clusters that it rules; a class that rules none gets one of its own.
-func taught(labels []int, examples []selection.Example) (out, moved []int) {
+// taught returns the labels that meet the examples, and the examples that have moved. A class gets the clusters that it
+// rules, of which that with most of its examples is its home; a class that rules none gets one of its own. A cluster that a single
+// example rules goes there only if its links say so, too: few classes fill a cluster, and one example may be
+// of another than the rest of it.
+func taught(g *graph.Graph, labels []int, examples []selection.Example) (out, moved []int) {
 	rules, clusters := rulers(labels, examples)
+	counts := map[int]int{} // by cluster: the examples of the class that rules it
+	for _, x := range examples {
+		if l := labels[x.Sample]; rules[l] == x.Class {
+			counts[l]++
+		}
+	}
 	home := map[int]int{} // class -> its cluster
 	for l := range clusters {
 		if class, ruled := rules[l]; ruled {
-			if _, has := home[class]; !has {
+			if at, has := home[class]; !has || counts[l] > counts[at] {
 				home[class] = l
 			}
 		}
+	}
+	to := map[int]int{} // cluster with one example -> the home of its class
+	for l, class := range rules {
+		if counts[l] == 1 && home[class] != l {
+			to[l] = home[class]
+		}
+	}
+	for _, l := range strangers(g, labels, to) {
+		delete(rules, l)
 	}
 	out = slices.Clone(labels)
 	for i, l := range labels {
@@ -536,6 +564,47 @@ func taught(labels []int, examples []selection.Example) (out, moved []int) {
 		}
 	}
 	return out, moved
+}
+
+// related is how many clusters a cluster has the strongest links to.
+const related = 3
+
+// strangers returns the clusters l for which to[l] is not among the 3 that l has the strongest links to, by the sum of the weights
+// over the samples of the other cluster.
+func strangers(g *graph.Graph, labels []int, to map[int]int) []int {
+	if len(to) == 0 {
+		return nil
+	}
+	links, size := map[int]map[int]float64{}, map[int]float64{}
+	for i, l := range labels {
+		size[l]++
+		if _, asked := to[l]; !asked {
+			continue
+		}
+		if links[l] == nil {
+			links[l] = map[int]float64{}
+		}
+		index, weight := g.Of(i)
+		for e, j := range index {
+			if other := labels[j]; other != l {
+				links[l][other] += float64(weight[e])
+			}
+		}
+	}
+	var out []int
+	for l, wanted := range to {
+		own := links[l][wanted] / size[wanted]
+		stronger := 0
+		for other, w := range links[l] {
+			if w/size[other] > own {
+				stronger++
+			}
+		}
+		if own == 0 || stronger >= related {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // rulers returns, by cluster with examples, the class of most of them, of several the lowest, and

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/score"
@@ -148,5 +149,46 @@ func TestClustersOfRecords(t *testing.T) {
 	back, err := cut.Cut(t.Context(), CutOptions{Level: 0})
 	if err != nil || back.Linked || free.Trace.Linked || NewModel(views, told, nil).Linked != told.Trace.Linked {
 		t.Errorf("linked by the fit %v, without a number %v, at a level %v, %v", told.Trace.Linked, free.Trace.Linked, back.Linked, err)
+	}
+}
+
+// A cluster that a single example rules goes to the home of its class only if that is among the three that it has the
+// strongest links to; else the example alone does. The clusters of 10 samples lie on a ring, each linked to
+// the others the less the farther they are.
+func TestTaught(t *testing.T) {
+	const each, clusters = 10, 8
+	labels := make([]int, each*clusters)
+	for i := range labels {
+		labels[i] = i / each
+	}
+	apart := func(a, b int) int { return min((a-b+clusters)%clusters, (b-a+clusters)%clusters) }
+	g, err := graph.FromRows(t.Context(), len(labels), func(i int) (index []int32, weight []float32) {
+		for j := range labels {
+			if j != i {
+				index, weight = append(index, int32(j)), append(weight, 1/float32(1+2*apart(labels[i], labels[j])))
+			}
+		}
+		return index, weight
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(cluster, sample, class int) selection.Example {
+		return selection.Example{Sample: cluster*each + sample, Class: class}
+	}
+	home := []selection.Example{at(0, 0, 5), at(0, 1, 5)}
+	for _, x := range []struct {
+		known []selection.Example
+		whole bool
+	}{
+		{[]selection.Example{at(1, 0, 5)}, true},
+		{[]selection.Example{at(4, 0, 5)}, false},             // across the ring
+		{[]selection.Example{at(4, 0, 5), at(4, 1, 5)}, true}, // of which two are sure enough
+	} {
+		cluster := labels[x.known[0].Sample]
+		out, moved := taught(g, labels, slices.Concat(home, x.known))
+		if out[x.known[0].Sample] != 0 || (out[cluster*each+5] == 0) != x.whole || (len(moved) == 0) != x.whole {
+			t.Errorf("with %d examples in cluster %d, its samples go to %v, and %v are moved", len(x.known), cluster, out[cluster*each:][:each], moved)
+		}
 	}
 }

@@ -281,10 +281,11 @@ const (
 //
 // With examples, it is
 //
-//	score^0.25 sqrt(A B),
+//	score^0.25 sqrt((p A + 8 · 0.3) / (p + 8) · (r + 8 · 0.3) / (m + 8)),
 //
-// with A the adjusted Rand index on the examples and B the share of them whose cluster holds more
-// other examples of their class than of any other one. It is 0 where labels are below 0 or
+// with A the adjusted Rand index on the examples, at least 0, and p their pairs of one class; r counts those whose
+// cluster holds more other examples of their class than of any other one, and m those of a class with two
+// and more. The eights keep few examples of many classes from choosing by chance. It is 0 where labels are below 0 or
 // examples out of range.
 func Suitability[L int | int32](labels []L, score float64, clusters int, examples []Example) float64 {
 	for _, l := range labels {
@@ -303,7 +304,7 @@ func Suitability[L int | int32](labels []L, score float64, clusters int, example
 	return w
 }
 
-// agreement returns sqrt(A B); see Suitability.
+// agreement returns the root in Suitability.
 func agreement[L int | int32](labels []L, examples []Example) float64 {
 	type cell struct {
 		cluster L
@@ -341,10 +342,22 @@ func agreement[L int | int32](labels []L, examples []Example) float64 {
 			right += float64(n) / 2
 		}
 	}
-	rand := adjusted(together, pairsOf(clusters), pairsOf(classes), len(examples))
-	const least = 1e-6 // so that the score decides where no example agrees
-	return math.Sqrt(max(least, rand) * max(least, right/float64(len(examples))))
+	pairs, several := pairsOf(classes), 0.0 // of one class, and examples that are not the only one of theirs
+	for _, n := range classes {
+		if n > 1 {
+			several += float64(n)
+		}
+	}
+	rand := max(0, adjusted(together, pairsOf(clusters), pairs, len(examples)))
+	return math.Sqrt((pairs*rand + prior*usual) / (pairs + prior) * (right + prior*usual) / (several + prior))
 }
+
+// Few examples of many classes hardly tell which partition they suit: agreement counts as if there were
+// that many more pairs and examples, prior in number, of which the usual share agrees.
+const (
+	prior = 8
+	usual = 0.3
+)
 
 // pairsOf counts the pairs within groups of the given sizes.
 func pairsOf[K comparable](sizes map[K]int) float64 {
