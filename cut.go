@@ -15,7 +15,6 @@ import (
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/view"
-	"github.com/mvclust/mvclust/score"
 )
 
 // CutOptions say which granularity becomes the current one: that with so many Clusters, or the
@@ -458,19 +457,15 @@ func (c *cutter) teach(ctx context.Context, p *granular) error {
 	if err != nil {
 		return err
 	}
-	like, err := score.Compare(labels, found.Labels)
-	if err != nil {
-		return err
-	}
-	if p.labels = found.Labels; like.ARI < steady {
+	if p.labels = found.Labels; float64(1+slices.Max(p.labels)) < left*float64(1+slices.Max(partition.Number(labels))) {
 		p.labels = partition.Number(labels)
 	}
 	return nil
 }
 
-// steady is the least adjusted Rand index with the clusters that meet the examples which moves may leave. Others
-// are another granularity, as where clusters of average linkage become one.
-const steady = 0.9
+// left is the least share of the clusters that meet the examples which moves may leave: fewer are another
+// granularity, as where clusters of average linkage become one.
+const left = 0.5
 
 // separable returns the class of the examples in clusters of which a class is to get a part, since
 // it rules no cluster, and -1 for all other samples. Elsewhere a few examples in the wrong cluster
