@@ -202,7 +202,7 @@ func Example_stages() {
 
 // A model keeps a clustering for packages predict and explain.
 func ExampleModel() {
-	set, err := synth.Generate(synth.Config{Samples: 120, Classes: 4, Dims: []int{10}})
+	set, err := synth.Generate(synth.Config{Samples: 120, Classes: 4, Dims: []int{10}, Seed: 6})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func ExampleModel() {
 	}
 	fmt.Printf("%d samples in %d clusters, sample %s in cluster %d\n", m.Samples(), m.Clusters(), m.ID(5), m.Labels[5])
 	// Output:
-	// 120 samples in 4 clusters, sample 5 in cluster 1
+	// 120 samples in 4 clusters, sample 5 in cluster 3
 }
 
 // A level has fewer or more clusters; a number of clusters is met exactly.

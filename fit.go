@@ -13,6 +13,7 @@ import (
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/probability"
+	"github.com/mvclust/mvclust/method/separation"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
@@ -76,7 +77,7 @@ func (r *run) fit(views []*View) (*Result, error) {
 	}
 	fused := e.fused
 	e.fused = nil // it may be freed in cluster
-	found, err := r.cluster(fused, renumbered, loose, e.order)
+	found, err := r.cluster(fused, renumbered, loose, e)
 	if err != nil {
 		return nil, err
 	}
@@ -274,11 +275,16 @@ type evidence struct {
 	order     sparse.Permutation // number in fused -> sample of the views
 	scales    [][]float32        // local scales, as Result has them
 	indexes   []*neighbour.Parts // as Result has them
+	features  *separation.Features
 	fused     *graph.Graph
 }
 
 // evidence runs the stages from the views to the fused graph.
 func (r *run) evidence(views []*View) (*evidence, error) {
+	features, err := r.features(views)
+	if err != nil {
+		return nil, err
+	}
 	scalers, spaces, err := r.prepare(views)
 	if err != nil {
 		return nil, err
@@ -300,8 +306,23 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 		return nil, err
 	}
 	e := &evidence{scalers: scalers, functions: functions, order: pairs.order, scales: pairs.scales, indexes: pairs.indexes} // the rest of pairs may be freed in fuse
+	if features != nil {
+		var leftOut []bool
+		if r.trace.Agreement != nil {
+			leftOut = r.trace.Agreement.LeftOut
+		}
+		e.features = features.Features(e.order, leftOut)
+	}
 	e.fused, err = r.fuse(views, pairs, functions)
 	return e, err
+}
+
+// features keeps what a choice of the granularity needs of the features themselves.
+func (r *run) features(views []*View) (*separation.Views, error) {
+	if r.plan.Preset != Auto {
+		return nil, nil
+	}
+	return separation.Read(r.ctx, views, r.plan.Threads)
 }
 
 // count notes how many samples are distinct: alike is what view.Equal returns. Where all are the

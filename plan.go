@@ -14,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust/method/posterior"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/separation"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/structure"
@@ -235,7 +236,7 @@ func (p *plan) footprint() int64 {
 	case p.cuts():
 		linked += graph
 	}
-	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint()) + samples*int64(48+16*views) + fixed
+	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint()) + p.featuresFootprint() + samples*int64(48+16*views) + fixed
 }
 
 // reads says whether it is found out which version of the rows of each view is compared.
@@ -253,6 +254,14 @@ func (p *plan) readingFootprint() int64 {
 		given += 4 * int64(p.samples) * int64(d)
 	}
 	return given + agreement.Footprint(p.samples, p.dims)
+}
+
+// featuresFootprint returns the bytes of the features that separations are measured by.
+func (p *plan) featuresFootprint() int64 {
+	if p.Preset != Auto {
+		return 0
+	}
+	return separation.Footprint(p.samples, p.dims)
 }
 
 // cuts says whether a number of clusters is made by a cut of what is found without it.

@@ -366,9 +366,9 @@ type clustering struct {
 }
 
 // cluster refines the fused graph and finds the clusters in it.
-func (r *run) cluster(fused *graph.Graph, known, loose *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
+func (r *run) cluster(fused *graph.Graph, known, loose *constraint.Resolved, e *evidence) (*clustering, error) {
 	if r.plan.Preset == Auto {
-		return r.choose(fused, known, loose, order)
+		return r.choose(fused, known, loose, e)
 	}
 	fused, err := known.Clamp(r.ctx, fused, r.plan.Threads)
 	if err != nil {
@@ -389,12 +389,13 @@ func (r *run) cluster(fused *graph.Graph, known, loose *constraint.Resolved, ord
 
 // choose refines and partitions with many numbers of neighbours and resolutions, and takes
 // the best.
-func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, order sparse.Permutation) (*clustering, error) {
+func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, e *evidence) (*clustering, error) {
 	set := r.plan.selection()
+	set.Features = e.features
 	if set.Loose = loose; known == loose {
 		known = nil
 	}
-	set.Examples = r.renumbered(order)
+	set.Examples = r.renumbered(e.order)
 	step := r.begin(StageChoose, set.Steps(fused.Samples()))
 	found, err := selection.Search(r.ctx, fused, known, set, r.plan.Seed, r.plan.Threads, step.done)
 	if err := step.end(err); err != nil {

@@ -35,20 +35,22 @@ func (r *run) compare(views []*View, small *plan, done func(int)) (*structure.Re
 		return nil, err
 	}
 	var scores []float64
+	measured := false
 	for turn := range 1 + structure.Clouds {
 		if turn > 0 {
 			if excerpt, err = r.cloud(views, chosen, random.Uint64()); err != nil {
 				return nil, err
 			}
 		}
-		score, err := r.score(excerpt, small)
+		score, apart, err := r.score(excerpt, small)
 		if err != nil {
 			return nil, err
 		}
+		measured = measured || turn == 0 && apart
 		scores = append(scores, score)
 		done(1 + turn)
 	}
-	return structure.Judge(scores[0], scores[1:], small.samples), nil
+	return structure.Judge(scores[0], scores[1:], small.samples, measured), nil
 }
 
 // cloud draws a cloud like the chosen samples.
@@ -60,22 +62,25 @@ func (r *run) cloud(views []*View, chosen []int, seed uint64) ([]*View, error) {
 	return structure.Cloud(r.ctx, excerpt, seed, r.plan.Threads)
 }
 
-// score clusters the views, which it may change, as the plan says and returns the score.
-func (r *run) score(views []*View, small *plan) (float64, error) {
+// score clusters the views, which it may change, as the plan says. It returns the score, and whether separations
+// are part of it.
+func (r *run) score(views []*View, small *plan) (score float64, measured bool, err error) {
 	inner, err := newRun(r.ctx, views, small.Options)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	inner.plan.most = small.most
 	e, err := inner.evidence(views)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	found, err := selection.Search(r.ctx, e.fused, nil, inner.plan.selection(), inner.plan.Seed, inner.plan.Threads, nil)
+	set := inner.plan.selection()
+	set.Features = e.features.Cautious()
+	found, err := selection.Search(r.ctx, e.fused, nil, set, inner.plan.Seed, inner.plan.Threads, nil)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return structure.Score(found.Candidates), nil
+	return structure.Score(found.Candidates, e.fused.Samples()), e.features != nil, nil
 }
 
 // compared plans the run on the samples that are compared with clouds; nil where there is

@@ -22,6 +22,7 @@ import (
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/separation"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
@@ -170,6 +171,14 @@ func (p kinds) contractions() {
 }
 
 func (p kinds) structures(t *testing.T, g *good) {
+	read, err := separation.Read(t.Context(), g.views, 1)
+	must(t, err)
+	order := make(sparse.Permutation, samples)
+	for i := range order {
+		order[i] = i
+	}
+	these(p, read, nil, &separation.Views{})
+	these(p, read.Features(order, nil), nil, &separation.Features{})
 	ctx := t.Context()
 	for i, x := range graphs(g) {
 		add(p, fmt.Sprint("graph ", i), x)

@@ -215,6 +215,7 @@ func (p kinds) settings() {
 	these(p, []*view.Scaler{{}, {}}, nil, []*view.Scaler{nil, nil}, []*view.Scaler{{Scale: view.Mixed}, {Scale: -1}})
 	these(p, make([]similarity.Metric, 2), nil, []similarity.Metric{-1, 99})
 	settings(p, structure.Report{}, structure.Report{Verdict: 99, Score: nan, Samples: -1})
+	settings(p, selection.Candidate{Separation: 0.5}, selection.Candidate{Separation: nan})
 	these(p, nil, []selection.Candidate{{Plateau: nan, Score: 1}}, make([]selection.Candidate, 3))
 	these(p, explain.DescribeSettings{}, explain.DescribeSettings{Members: -1}, explain.DescribeSettings{Members: math.MaxInt32, Merges: math.MaxInt32}, explain.DescribeSettings{Resolution: nan}, explain.DescribeSettings{Clip: nan}, explain.DescribeSettings{First: large}, explain.DescribeSettings{Resolution: 1})
 	these(p, explain.Answer{}, explain.Answer{A: 0, B: 1, About: explain.AboutMerge, Verdict: explain.Same}, explain.Answer{A: 0, B: 1, About: explain.AboutClusters, Verdict: explain.Different}, explain.Answer{A: -1, B: large, About: explain.AboutSplit, Verdict: explain.Skip})

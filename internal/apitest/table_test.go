@@ -16,6 +16,7 @@ import (
 	"github.com/mvclust/mvclust/method/probability"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/separation"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/structure"
@@ -47,6 +48,7 @@ var table = map[string]any{
 	"neighbour.Centres":                  neighbour.Centres,
 	"mvclust.Candidates":                 mvclust.Candidates,
 	"similarity.Space.Only":              (*similarity.Space).Only,
+	"view.Samples":                       view.Samples,
 	"view.Alike":                         view.Alike,
 	"view.Equal":                         view.Equal,
 	"view.Hash":                          view.Hash,
@@ -111,6 +113,12 @@ var table = map[string]any{
 	"partition.CountError.Error":         (*partition.CountError).Error,
 	"partition.Exactly":                  partition.Exactly,
 	"partition.Separate":                 partition.Separate,
+	"separation.Features.Cautious":       (*separation.Features).Cautious,
+	"separation.Features.Of":             (*separation.Features).Of,
+	"separation.Footprint":               separation.Footprint,
+	"separation.Read":                    separation.Read,
+	"separation.Views.Features":          (*separation.Views).Features,
+	"selection.Candidate.Apart":          (*selection.Candidate).Apart,
 	"linkage.Average":                    linkage.Average,
 	"linkage.Distances.Of":               (*linkage.Distances).Of,
 	"linkage.Distances.Views":            (*linkage.Distances).Views,

@@ -118,7 +118,7 @@ const versions = int(view.Standard) + 1
 //
 // scalers and metrics are those of the views; only those under view.Mixed have several versions. Up to
 // four times 1500 samples are compared, evenly spaced in the given order; nil stands for that in which they are
-// stored. The result does not depend on threads. The errors are those of View.Check, Scaler.Validate and
+// stored. The result does not depend on threads. The errors are those of view.Samples, Scaler.Validate and
 // similarity.Part, numbers of scalers or metrics that are not that of the views, and the context's own.
 func Read(ctx context.Context, views []*view.View, scalers []*view.Scaler, metrics []similarity.Metric, order sparse.Permutation, threads int) (*Readings, error) {
 	if len(scalers) != len(views) || len(metrics) != len(views) {
@@ -178,17 +178,12 @@ func confirmed(readers []*reader, taken []view.Version) ([][]float64, error) {
 
 // choose checks the views and scalers, and returns the samples that are compared, by draw. No sample is in two.
 func choose(views []*view.View, scalers []*view.Scaler, order sparse.Permutation) ([][]int, error) {
-	dims, n := make([]int, len(views)), 0
+	n, err := view.Samples(views)
+	if err != nil {
+		return nil, err
+	}
+	dims := make([]int, len(views))
 	for m, v := range views {
-		if err := v.Check(); err != nil {
-			return nil, err
-		}
-		if m == 0 {
-			n = v.Samples
-		}
-		if v.Samples != n {
-			return nil, fmt.Errorf("view %d (counted from 0) has %d samples where the first has %d; pass views of the same samples", m, v.Samples, n)
-		}
 		if err := scalers[m].Validate(v.Dims); err != nil {
 			return nil, fmt.Errorf("view %d (counted from 0): %w", m, err)
 		}

@@ -102,7 +102,7 @@ func SearchContracted(ctx context.Context, c *Contraction, set Settings, seed ui
 		return nil, err
 	}
 	walk := c.walk()
-	if err := setCriteria(ctx, walk, r.Candidates, len(s.plan.resolutions), threads); err != nil {
+	if err := setCriteria(ctx, walk, nil, r.Candidates, len(s.plan.resolutions), threads); err != nil {
 		return nil, err
 	}
 	r.Best, r.Clear = choose(r.Candidates, all, all/2)

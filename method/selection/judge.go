@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/separation"
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
@@ -66,12 +67,23 @@ func Criteria() []Criterion {
 			measure: (*judge).compression, field: func(c *Candidate) *float64 { return &c.Compression },
 		},
 		{
+			Name: "separation", Meaning: "share of the samples that are in clusters with a gap to the one beside them, in views of few features",
+			Exponents: [2]float64{2, 2}, Factor: (*Candidate).Apart,
+			measure: (*judge).separation, field: func(c *Candidate) *float64 { return &c.Separation },
+		},
+		{
 			Name: "modularity", Meaning: "share of the steps of the walk that stay in a cluster, beyond chance",
 			Exponents: [2]float64{0, 2}, Factor: func(c *Candidate) float64 { return max(0, c.Modularity) },
 			measure: (*judge).modularity, field: func(c *Candidate) *float64 { return &c.Modularity },
 		},
 	}
 }
+
+// separate is the separation from which on the score does not depend on it.
+const separate = 0.6
+
+// Apart returns the factor that c.Separation is in the score: min(1, c.Separation / 0.6), in [0, 1].
+func (c *Candidate) Apart() float64 { return min(1, max(0, c.Separation)/separate) }
 
 // score returns the product of the criteria's powers, that of the evenness times its weight. One
 // cluster, or more than most, is no answer.
@@ -195,19 +207,20 @@ type judge struct {
 	walk       *walk
 	named      float64 // what walk.named returns
 	single     float64 // the code length of a single cluster
+	features   *separation.Features
 	table      tabulation
 }
 
 // setCriteria sets the criteria of the candidates, which are in rows of the same number of
 // neighbours, and leaves of their partitions the one that stands for all.
-func setCriteria(ctx context.Context, over *walk, candidates []Candidate, width, threads int) error {
+func setCriteria(ctx context.Context, over *walk, features *separation.Features, candidates []Candidate, width, threads int) error {
 	samples := over.named()
 	single := newCrossings(over, make([]int32, len(over.degree)), 1).codeLength(samples)
 	criteria := Criteria()
 	judges := make([]*judge, parallel.Threads(threads))
 	err := parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
 		if judges[worker] == nil {
-			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: over, named: samples, single: single, table: tabulation{spaced: over.spaced}}
+			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: over, named: samples, single: single, features: features, table: tabulation{spaced: over.spaced}}
 		}
 		c := &candidates[at]
 		for _, x := range criteria {
@@ -328,6 +341,50 @@ func (j *judge) compression(at int) float64 {
 // chance.
 func (j *judge) modularity(at int) float64 {
 	return j.mean(at, func(o int) float64 { return j.crossed(at, o).modularity() })
+}
+
+// separation returns how far clusters lie from those that most steps out of them lead to, or 1 where that is not
+// measured.
+func (j *judge) separation(at int) float64 {
+	if j.features == nil {
+		return 1
+	}
+	return j.mean(at, func(o int) float64 {
+		p := &j.candidates[at].orders[o]
+		return j.features.Of(p.labels, j.beside(p))
+	})
+}
+
+// beside returns, by cluster, the one that most steps out of it lead to, the lowest of equals; -1 where none does.
+func (j *judge) beside(p *order) []int32 {
+	j.table.group(p)
+	beside, steps, touched := make([]int32, p.clusters), make([]float64, p.clusters), []int32(nil)
+	from := int32(0)
+	for c, end := range j.table.end {
+		touched = touched[:0]
+		for _, i := range j.table.member[from:end] {
+			index, weight := j.walk.Of(int(i))
+			for e, h := range index {
+				if l := p.labels[h]; int(l) != c {
+					if steps[l] == 0 {
+						touched = append(touched, l)
+					}
+					steps[l] += float64(weight[e])
+				}
+			}
+		}
+		beside[c] = -1
+		for _, l := range touched {
+			if b := beside[c]; b < 0 || steps[l] > steps[b] || steps[l] == steps[b] && l < b {
+				beside[c] = l
+			}
+		}
+		for _, l := range touched {
+			steps[l] = 0
+		}
+		from = end
+	}
+	return beside
 }
 
 // crossed returns what the walk does in a partition. It goes over the walk once for all criteria.

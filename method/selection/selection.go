@@ -20,6 +20,7 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/separation"
 )
 
 // Settings steer the search. The zero value tries everything.
@@ -41,6 +42,8 @@ type Settings struct {
 	// score: that of the largest Suitability.
 	Clusters int
 	Examples []Example
+	// Features are what Separation is measured by; nil for nothing.
+	Features *separation.Features
 	// Partition steers the search of every partition. Its Levels of 0 stand for Levels.
 	Partition partition.Settings
 }
@@ -82,8 +85,8 @@ func (s *Settings) Resolve() error {
 }
 
 // Candidate is a granularity that was tried: the partitions of one refined graph at one
-// resolution, each found in another order of moves. Plateau, Agreement, Evenness, Compression and
-// Modularity are means over these partitions.
+// resolution, each found in another order of moves. Plateau, Agreement, Evenness, Compression,
+// Modularity and Separation are means over these partitions.
 type Candidate struct {
 	// Neighbours is the number of neighbours of the refinement, k.
 	Neighbours int `json:"neighbors"`
@@ -113,9 +116,12 @@ type Candidate struct {
 	// Modularity is the share of the steps of that walk that stay in a cluster, less the share
 	// that would by chance.
 	Modularity float64 `json:"modularity"`
+	// Separation is separation.Features.Of the clusters and those that most steps out of them lead to: about 0
+	// for pieces of one cloud, and 1 where there are gaps. It is 1 without Settings.Features.
+	Separation float64 `json:"separation"`
 	// Score is the product of powers of the Criteria: Plateau^2.5 x Agreement^4 x Evenness^2 x
-	// Compression where the best plateau by this score is clear, and (Agreement x
-	// Reproducibility)^4 x Modularity^2 x Evenness x Compression where it is not. Of N samples,
+	// Apart()^2 x Compression where the best plateau by this score is clear, and (Agreement x
+	// Reproducibility)^4 x Modularity^2 x Apart()^2 x Evenness x Compression where it is not. Of N samples,
 	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
 	// single cluster, and for more than half as many as samples unless classes are tiny. The best
 	// is the candidate of the largest second score: of those about as clear where there is a clear
@@ -213,7 +219,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if mates <= tiny {
 		most = samples - 1
 	}
-	if err := setCriteria(ctx, walk, r.Candidates, width, threads); err != nil {
+	if err := setCriteria(ctx, walk, set.Features, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
 	r.Best, r.Clear = choose(r.Candidates, samples, most)

@@ -467,13 +467,15 @@ func TestCriteria(t *testing.T) {
 // TestChoose goes by the second score, among plateaus that are about as clear, and even, where the
 // best by the first is clear.
 func TestChoose(t *testing.T) {
-	plateau := Candidate{Clusters: 4, Reproducibility: 1, Plateau: 0.99, Agreement: 0.99, Evenness: 0.9, Compression: 0.02, Modularity: 0.2}
-	broad := Candidate{Clusters: 9, Reproducibility: 0.95, Plateau: 0.6, Agreement: 0.8, Evenness: 0.9, Compression: 0.06, Modularity: 0.5}
+	plateau := Candidate{Clusters: 4, Reproducibility: 1, Plateau: 0.99, Agreement: 0.99, Evenness: 0.9, Compression: 0.02, Modularity: 0.2, Separation: 1}
+	broad := Candidate{Clusters: 9, Reproducibility: 0.95, Plateau: 0.6, Agreement: 0.8, Evenness: 0.9, Compression: 0.06, Modularity: 0.5, Separation: 1}
 	crumbs, finer, looser, chance := plateau, plateau, plateau, plateau
 	crumbs.Evenness = 0.3
 	finer.Plateau, finer.Agreement, finer.Modularity = 0.95, 0.93, 0.5
 	looser.Plateau, looser.Agreement, looser.Modularity = 0.93, 0.92, 0.5
 	chance.Modularity = -0.1
+	pieces := finer // of one cloud
+	pieces.Separation = 0.1
 	for _, test := range []struct {
 		name    string
 		tried   []Candidate
@@ -483,6 +485,7 @@ func TestChoose(t *testing.T) {
 		{"a clear plateau", []Candidate{plateau, broad}, 0, true},
 		{"one cluster and crumbs", []Candidate{crumbs, broad}, 1, false},
 		{"two clear plateaus", []Candidate{plateau, finer, broad}, 1, true},
+		{"two clear plateaus, one of pieces of a cloud", []Candidate{plateau, pieces, broad}, 0, true},
 		{"a clear plateau and a less clear one", []Candidate{plateau, looser, broad}, 0, true},
 		{"a clear plateau without a second score", []Candidate{broad, chance}, 1, true},
 	} {

@@ -22,9 +22,9 @@ const fewest = 20
 // normal and the same in all views, so that the views of the cloud depend on each other as the
 // views do. Where b is below 20, the sum in every view is over all samples that have that view.
 // seed decides the numbers. It takes time in proportion to the square of the samples. The errors are those of
-// view.View.Check, one for views of different numbers of samples, and the context's own.
+// view.Samples, and the context's own.
 func Cloud(ctx context.Context, views []*view.View, seed uint64, threads int) ([]*view.View, error) {
-	n, err := samples(views)
+	n, err := view.Samples(views)
 	if err != nil || n == 0 {
 		return nil, err
 	}
@@ -51,20 +51,6 @@ func Cloud(ctx context.Context, views []*view.View, seed uint64, threads int) ([
 		}
 	}
 	return cloud, nil
-}
-
-// samples returns the number of samples of the views.
-func samples(views []*view.View) (n int, err error) {
-	for m, v := range views {
-		if err := v.Check(); err != nil {
-			return 0, err
-		}
-		if m > 0 && v.Samples != n {
-			return 0, &view.InputError{View: v.Name, Row: -1, Problem: "has another number of samples than the first view; give every view one row per sample"}
-		}
-		n = v.Samples
-	}
-	return n, nil
 }
 
 // pattern is a set of views that some samples have and no others.

@@ -6,6 +6,7 @@ package structure
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/enum"
@@ -74,31 +75,42 @@ func (r *Report) String() string {
 	return fmt.Sprintf(words+" (score %.3f, cloud %.3f, of %d samples each)", r.Verdict, r.Score, r.CloudScore, r.Samples)
 }
 
-// Score returns the largest plateau · agreement · compression of the candidates that can be
-// chosen, from 0 to 1. The powers and criteria that choose well among partitions of the same
-// samples make the scores of clouds vary more.
-func Score(candidates []selection.Candidate) float64 {
-	best := 0.0
+// Score returns the largest plateau · agreement · apart · compression / C of the candidates that can be chosen, of
+// so many samples, from 0 to 1. Apart is selection.Candidate.Apart, and C = log(e) / log(samples) about the
+// compression of e even clusters that no step leads out of, e being the evenness times the number of clusters: so
+// two clusters count as much as ten. The powers and criteria that choose well among partitions of the
+// same samples make the scores of clouds vary more.
+func Score(candidates []selection.Candidate, samples int) float64 {
+	best, all := 0.0, math.Log(float64(samples))
 	for i := range candidates {
-		if c := &candidates[i]; c.Score > 0 {
-			best = max(best, max(0, c.Plateau)*max(0, c.Agreement)*max(0, c.Compression))
+		c := &candidates[i]
+		if c.Score <= 0 {
+			continue
 		}
+		explained := max(0, c.Compression) * all / math.Log(max(2, c.Evenness*float64(c.Clusters)))
+		best = max(best, max(0, c.Plateau)*max(0, c.Agreement)*c.Apart()*min(1, explained))
 	}
 	return best
 }
 
 // What a score must exceed, as factors of the score of the clouds: those of Weak and of Clear.
-// The floor is added to both, since a cloud of many dimensions may have no score at all.
+// A floor is added to both, since a cloud of many dimensions may have no score at all, and since the
+// separation of clusters in few dimensions is a measure by itself.
 const (
-	weak, clear = 1.5, 2.5
-	floor       = 0.01
+	weak, clear      = 1.8, 2.5
+	floor, separated = 0.01, 0.1
 )
 
-// Judge compares the score of some samples with those of clouds of as many.
-func Judge(score float64, clouds []float64, samples int) *Report {
+// Judge compares the score of some samples with those of clouds of as many. measured says that separations
+// are part of the scores.
+func Judge(score float64, clouds []float64, samples int, measured bool) *Report {
 	r := &Report{Score: score, Samples: samples, Clouds: len(clouds)}
 	if len(clouds) > 0 {
 		r.CloudScore = slices.Max(clouds)
+	}
+	floor := floor
+	if measured {
+		floor = separated
 	}
 	switch {
 	case score > clear*r.CloudScore+floor:

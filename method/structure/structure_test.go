@@ -128,14 +128,16 @@ func TestCloudErrors(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
-		score  float64
-		clouds []float64
-		want   Verdict
+		score    float64
+		clouds   []float64
+		measured bool
+		want     Verdict
 	}{
-		{0, nil, None}, {0.01, []float64{0, 0}, None}, {0.1, []float64{0.02, 0.01}, Clear}, {0.1, []float64{0.01, 0.04}, Weak},
-		{0.1, []float64{0.1, 0.09}, None}, {0.1, []float64{0.061}, None}, {0.9, []float64{0.2}, Clear}, {0.1, []float64{0.2}, None},
+		{0, nil, false, None}, {0.01, []float64{0, 0}, false, None}, {0.1, []float64{0.02, 0.01}, false, Clear}, {0.1, []float64{0.01, 0.04}, false, Weak},
+		{0.1, []float64{0.1, 0.09}, false, None}, {0.1, []float64{0.061}, false, None}, {0.9, []float64{0.2}, false, Clear}, {0.1, []float64{0.2}, false, None},
+		{0.1, []float64{0, 0}, true, None}, {0.2, []float64{0, 0.05}, true, Weak}, {0.7, []float64{0.2}, true, Clear},
 	} {
-		r := Judge(c.score, c.clouds, 50)
+		r := Judge(c.score, c.clouds, 50, c.measured)
 		if r.Verdict != c.want || r.Score != c.score || r.Samples != 50 || r.Clouds != len(c.clouds) {
 			t.Errorf("%v against %v: %+v, want %v", c.score, c.clouds, r, c.want)
 		}
@@ -151,7 +153,7 @@ func TestFew(t *testing.T) {
 		samples, clusters int
 		want              bool
 	}{{1_000_000, 400, true}, {1_000_000, 300, false}, {1000, 400, false}} {
-		r := Judge(0.01, []float64{0.02}, 1000)
+		r := Judge(0.01, []float64{0.02}, 1000, false)
 		if r.Hold(c.samples, c.clusters); r.Few != c.want || strings.Contains(r.String(), "may mean nothing") == c.want {
 			t.Errorf("1000 of %d samples in %d clusters: %v", c.samples, c.clusters, r)
 		}
@@ -161,15 +163,19 @@ func TestFew(t *testing.T) {
 // TestScore holds that the largest product counts, of candidates that may be chosen.
 func TestScore(t *testing.T) {
 	candidates := []selection.Candidate{
-		{Plateau: 0.9, Agreement: 0.5, Compression: 0.2, Score: 0.1},
-		{Plateau: 0.5, Agreement: 0.5, Compression: 0.8, Score: 0.05},
-		{Plateau: 1, Agreement: 1, Compression: 0.9}, // such as a single cluster
-		{Plateau: 0.9, Agreement: -0.5, Compression: 0.9, Score: 0},
+		{Clusters: 10, Evenness: 1, Plateau: 0.9, Agreement: 0.5, Compression: 0.2, Separation: 1, Score: 0.1},
+		{Clusters: 100, Evenness: 0.1, Plateau: 0.5, Agreement: 0.5, Compression: 0.4, Separation: 1, Score: 0.05},
+		{Clusters: 10, Evenness: 1, Plateau: 1, Agreement: 1, Compression: 0.4, Separation: 0.06, Score: 0.1}, // pieces of one cloud
+		{Clusters: 10, Evenness: 1, Plateau: 1, Agreement: 1, Compression: 0.9, Separation: 1},                // such as a single cluster
+		{Clusters: 10, Evenness: 1, Plateau: 0.9, Agreement: -0.5, Compression: 0.9, Separation: 1, Score: 0},
 	}
-	if got := Score(candidates); math.Abs(got-0.2) > 1e-12 {
-		t.Errorf("the score is %v, want 0.2", got)
+	if got, want := Score(candidates, 1000), 0.45*0.2*3; math.Abs(got-want) > 1e-12 {
+		t.Errorf("the score is %v, want %v", got, want)
 	}
-	if got := Score(nil); got != 0 {
+	if got, want := Score(candidates[1:], 1000), 0.25; math.Abs(got-want) > 1e-12 { // no more than all is explained
+		t.Errorf("the score is %v, want %v", got, want)
+	}
+	if got := Score(nil, 1000); got != 0 {
 		t.Errorf("the score of nothing is %v", got)
 	}
 }

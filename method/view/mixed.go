@@ -8,6 +8,21 @@ import (
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
+// Few is the largest number of features of a view whose rows are compared by more than their direction
+// under Mixed, see Scaler.Constants.
+const Few = 32
+
+// alike is the number of further features, the same in all rows, that Scaler.Constants stand for.
+const alike = 10
+
+// width returns the length of a version of a row of so many features under Mixed.
+func width(dims int) int {
+	if dims <= Few {
+		return dims + 1
+	}
+	return dims
+}
+
 // mix finds what Mixed needs beside the ranges.
 func (s *Scaler) mix(ctx context.Context, v *View, order sparse.Permutation) error {
 	if order == nil {
@@ -27,7 +42,7 @@ func (s *Scaler) mix(ctx context.Context, v *View, order sparse.Permutation) err
 	return s.weigh(ctx, v, present)
 }
 
-// moments finds Mean and Inverse.
+// moments finds Mean, Inverse and, of few features, Constants.
 func (s *Scaler) moments(v *View, present []int) {
 	s.Mean, s.Inverse = make([]float64, v.Dims), make([]float64, v.Dims)
 	n := float64(len(present))
@@ -42,10 +57,20 @@ func (s *Scaler) moments(v *View, present []int) {
 			s.Inverse[k] += d * d / n
 		}
 	}
+	var squares [3]float64 // of the mean row, by version, and the variances around it
 	for k, variance := range s.Inverse {
 		s.Inverse[k] = 0
+		squares[0] += s.Mean[k]*s.Mean[k] + variance
 		if s.Span[k] > 0 && variance > 0 {
 			s.Inverse[k] = 1 / math.Sqrt(variance)
+			above := s.Mean[k] - s.Low[k]
+			squares[1] += (above*above + variance) / (s.Span[k] * s.Span[k])
+			squares[2]++
+		}
+	}
+	for part, sum := range squares {
+		if s.Constants[part] = 0; v.Dims <= Few {
+			s.Constants[part] = math.Sqrt(alike * sum / float64(v.Dims))
 		}
 	}
 }
@@ -68,13 +93,13 @@ func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	}
 	pairs := float64(len(rows)*(len(rows)-1)) / 2
 	var sum, squares [3]float64
-	row := make([]float64, len(rows))
+	row, w := make([]float64, len(rows)), width(v.Dims)
 	for i, a := range rows {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		for part := range sum {
-			cosines(row, a, rows[:i], part*v.Dims, (part+1)*v.Dims)
+			cosines(row, a, rows[:i], part*w, (part+1)*w)
 			for _, cosine := range row[:i] {
 				sum[part] += cosine / pairs
 				squares[part] += cosine * cosine / pairs
@@ -129,8 +154,8 @@ const central = 1e-6
 // join sets to to the three versions of row, side by side, each of the length of its
 // weight, or all zeros. It returns what they were multiplied by, 0 for one of zeros.
 func (s *Scaler) join(to []float64, row []float32) (factors [3]float64) {
-	d := len(row)
-	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:3*d]
+	d, w := len(row), width(len(row))
+	raw, ranged, standard := to[:w], to[w:2*w], to[2*w:3*w]
 	low, span, mean, inverse := s.Low[:d], s.Span[:d], s.Mean[:d], s.Inverse[:d]
 	var sums [3]float64 // of the squares, side by side: each addition waits for the one before
 	for k, x := range row {
@@ -146,6 +171,10 @@ func (s *Scaler) join(to []float64, row []float32) (factors [3]float64) {
 	// A row equal to the mean would have the direction of a rounding error.
 	floor := [3]float64{2: central * central * float64(d)}
 	for part, values := range [][]float64{raw, ranged, standard} {
+		if w > d {
+			values[d] = s.Constants[part]
+			sums[part] += values[d] * values[d]
+		}
 		if sums[part] <= floor[part] {
 			clear(values)
 		} else {

@@ -16,6 +16,10 @@ import (
 // plainMixed transcribes Mixed for views of at most 128 samples, all of whose pairs tell
 // the spread of a cosine.
 func plainMixed(v *view.View) [][]float64 {
+	width := v.Dims
+	if v.Dims <= 32 {
+		width++ // the constant
+	}
 	var present []int
 	for i := range v.Samples {
 		if v.Has(i) {
@@ -25,7 +29,7 @@ func plainMixed(v *view.View) [][]float64 {
 	n := float64(len(present))
 	out := make([][]float64, v.Samples)
 	for i := range out {
-		out[i] = make([]float64, 3*v.Dims)
+		out[i] = make([]float64, 3*width)
 	}
 	for k := range v.Dims {
 		low, high, mean, variance := math.Inf(1), math.Inf(-1), 0.0, 0.0
@@ -41,13 +45,24 @@ func plainMixed(v *view.View) [][]float64 {
 			x := float64(v.Row(i)[k])
 			out[i][k] = x
 			if high > low {
-				out[i][v.Dims+k], out[i][2*v.Dims+k] = (x-low)/(high-low), (x-mean)/math.Sqrt(variance)
+				out[i][width+k], out[i][2*width+k] = (x-low)/(high-low), (x-mean)/math.Sqrt(variance)
 			}
 		}
 	}
 	var weight [3]float64
 	for part := range weight {
-		of := func(i int) []float64 { return out[i][part*v.Dims : (part+1)*v.Dims] }
+		of := func(i int) []float64 { return out[i][part*width : (part+1)*width] }
+		if width > v.Dims {
+			square := 0.0
+			for _, i := range present {
+				for _, x := range of(i) {
+					square += x * x / n
+				}
+			}
+			for _, i := range present {
+				of(i)[v.Dims] = math.Sqrt(10 * square / float64(v.Dims))
+			}
+		}
 		for _, i := range present {
 			length := 0.0
 			for _, x := range of(i) {
@@ -88,7 +103,7 @@ func plainMixed(v *view.View) [][]float64 {
 	}
 	for i := range out {
 		for k := range out[i] {
-			out[i][k] *= weight[k/v.Dims]
+			out[i][k] *= weight[k/width]
 		}
 	}
 	return out
@@ -109,7 +124,7 @@ func drawnView(random *rand.Rand, n, dims int, missing float64) *view.View {
 func TestMixed(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	for run := range 100 {
-		n, dims := 3+random.IntN(100), 1+random.IntN(8)
+		n, dims := 3+random.IntN(100), []int{1 + random.IntN(8), 31 + random.IntN(4)}[run/4%2]
 		v := drawnView(random, n, dims, 0.2)
 		switch run % 4 {
 		case 0: // a constant feature
@@ -126,7 +141,7 @@ func TestMixed(t *testing.T) {
 		}
 		before := slices.Clone(v.Data)
 		got, want := scaled(t, v, view.Mixed), plainMixed(v)
-		if got.Dims != view.Mixed.Dims(dims) || got.Dims != 3*dims || got.Samples != n || got.Name != v.Name || !slices.Equal(got.Present, v.Present) {
+		if got.Dims != view.Mixed.Dims(dims) || got.Dims != len(want[0]) || got.Samples != n || got.Name != v.Name || !slices.Equal(got.Present, v.Present) {
 			t.Fatalf("%+v of %+v", got, v)
 		}
 		for i := range n {
@@ -145,23 +160,55 @@ func TestMixed(t *testing.T) {
 // TestMixedConstant has views that cannot tell samples apart: they stay so, and what is
 // not there stays 0.
 func TestMixedConstant(t *testing.T) {
+	const b, c = 11.180339887498949, 15.811388300841896 // the constants: roots of 10 * 25 / 2 and of 10 * 25
 	for _, c := range []struct {
 		dims       int
 		data, want []float32
 	}{
-		{2, []float32{3, 4, 3, 4, 3, 4}, []float32{0.6, 0.8, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0, 0}},
-		{1, []float32{-5, nan, -5}, []float32{-1, 0, 0, 0, 0, 0, -1, 0, 0}},
-		{1, []float32{0, 0}, make([]float32, 6)},
-		{1, []float32{nan, nan}, make([]float32, 6)},
-		{2, []float32{nan, nan, 0, 2}, []float32{0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}},
+		{2, []float32{3, 4, 3, 4, 3, 4}, slices.Repeat([]float32{3 / length(3, 4, b), 4 / length(3, 4, b), b / length(3, 4, b), 0, 0, 0, 0, 0, 0}, 3)},
+		{1, []float32{-5, nan, -5}, []float32{-5 / length(-5, c), c / length(-5, c), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -5 / length(-5, c), c / length(-5, c), 0, 0, 0, 0}},
+		{1, []float32{0, 0}, make([]float32, 12)},
+		{1, []float32{nan, nan}, make([]float32, 12)},
+		{33, slices.Repeat([]float32{2}, 66), slices.Repeat(append(slices.Repeat([]float32{2 / length(slices.Repeat([]float32{2}, 33)...)}, 33), make([]float32, 66)...), 2)},
 		{3, nil, nil},
 	} {
 		v, err := view.New("v", len(c.data)/c.dims, c.dims, c.data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := scaled(t, v, view.Mixed); !slices.Equal(got.Data, c.want) {
+		got := scaled(t, v, view.Mixed)
+		if !slices.EqualFunc(got.Data, c.want, func(x, y float32) bool { return math.Abs(float64(x-y)) < 1e-6 }) {
 			t.Errorf("%v becomes %v, want %v", c.data, got.Data, c.want)
+		}
+	}
+}
+
+// length returns the length of a row.
+func length(row ...float32) float32 {
+	sum := 0.0
+	for _, x := range row {
+		sum += float64(x) * float64(x)
+	}
+	return float32(math.Sqrt(sum))
+}
+
+// TestMixedFew has rows of few features that differ in length alone: they are told apart.
+func TestMixedFew(t *testing.T) {
+	for _, dims := range []int{1, 2, view.Few, view.Few + 1} {
+		v := &view.View{Samples: 40, Dims: dims, Data: make([]float32, 40*dims)}
+		for i := range v.Samples {
+			for k := range dims {
+				v.Row(i)[k] = float32(i + 1)
+			}
+		}
+		got := scaled(t, v, view.Mixed)
+		one, two := got.Row(5)[:got.Dims/3], got.Row(30)[:got.Dims/3] // the rows as they are
+		apart := 0.0
+		for k := range one {
+			apart += math.Abs(float64(one[k] - two[k]))
+		}
+		if few := dims <= view.Few; few != (apart > 1e-3) {
+			t.Errorf("%d features: rows of one direction are %v apart", dims, apart)
 		}
 	}
 }
@@ -247,7 +294,7 @@ func TestMixedMiddle(t *testing.T) {
 			}
 		}
 		got := scaled(t, v, view.Mixed)
-		for k, y := range got.Row(0)[2*dims:] {
+		for k, y := range got.Row(0)[2*(dims+1):][:dims] {
 			if math.Abs(float64(y)) > 1e-3 {
 				t.Errorf("around %v: feature %d of the middle is %v", x, k, y)
 			}

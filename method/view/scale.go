@@ -41,7 +41,7 @@ func (s *Scale) UnmarshalText(text []byte) error { return scales.Unmarshal(s, te
 // Dims returns the length of a scaled row, given that of a row of the view.
 func (s Scale) Dims(dims int) int {
 	if s == Mixed {
-		return 3 * dims
+		return 3 * width(dims)
 	}
 	return dims
 }
@@ -61,6 +61,10 @@ type Scaler struct {
 	// Weights are the lengths of the three versions of a row: 1 over the root of the
 	// standard deviation of the cosines of that version.
 	Weights [3]float64 `json:"weights"`
+	// Constants are the values, by version, of one more feature that all rows have, for views of at most Few
+	// features: its square is that of 10 features of the mean square. With it the cosine tells rows of
+	// the same direction and another length apart, as a distance does. It is for Mixed alone.
+	Constants [3]float64 `json:"constants,omitzero"`
 }
 
 // Scaler returns s with the statistics of v, which must be valid. Sums over the samples run
@@ -118,10 +122,10 @@ func (s *Scaler) Validate(dims int) error {
 			return fmt.Errorf("the scale has statistics of %d features where the view has %d", len(f), dims)
 		}
 	}
-	for _, f := range [][]float64{s.Span, s.Inverse, s.Weights[:]} {
+	for _, f := range [][]float64{s.Span, s.Inverse, s.Weights[:], s.Constants[:]} {
 		for _, x := range f {
 			if !(x >= 0) || x-x != 0 {
-				return fmt.Errorf("the scale has a span, an inverse or a weight of %v", x)
+				return fmt.Errorf("the scale has a span, an inverse, a weight or a constant of %v", x)
 			}
 		}
 	}

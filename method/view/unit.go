@@ -45,8 +45,8 @@ func (s *Scaler) Unit(to []float32, wide []float64, row []float32, known Lengths
 
 // again is Unit where the lengths are known. All is rounded as there.
 func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
-	d, norm := len(row), known.Norm
-	raw, ranged, standard := to[:d], to[d:2*d], to[2*d:3*d]
+	norm, w := known.Norm, width(len(row))
+	raw, ranged, standard := to[:w], to[w:2*w], to[2*w:3*w]
 	if f := known.factors[0]; f == 0 {
 		clear(raw)
 	} else {
@@ -54,6 +54,7 @@ func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
 			raw[k] = float32(float64(float32(float64(x)*f)) / norm)
 		}
 	}
+	d := len(row)
 	if f := known.factors[1]; f == 0 {
 		clear(ranged)
 	} else {
@@ -71,6 +72,11 @@ func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
 		mean, inverse := s.Mean[:d], s.Inverse[:d]
 		for k, x := range row {
 			standard[k] = float32(float64(float32((float64(x)-mean[k])*inverse[k]*f)) / norm)
+		}
+	}
+	for part, f := range known.factors {
+		if w > d {
+			to[part*w+d] = float32(float64(float32(s.Constants[part]*f)) / norm)
 		}
 	}
 }

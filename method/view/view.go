@@ -160,6 +160,23 @@ func (v *View) Check() error {
 	return nil
 }
 
+// Samples returns how many samples the views are of, 0 without views. The errors, *InputErrors, are those
+// of Check, and one for a view of other samples than the first.
+func Samples(views []*View) (int, error) {
+	for _, v := range views {
+		if err := v.Check(); err != nil {
+			return 0, err
+		}
+		if v.Samples != views[0].Samples {
+			return 0, &InputError{v.Name, -1, fmt.Sprintf("has %d samples where the first view has %d; give every view one row per sample", v.Samples, views[0].Samples)}
+		}
+	}
+	if len(views) == 0 {
+		return 0, nil
+	}
+	return views[0].Samples, nil
+}
+
 // Validate reports, as an *InputError, the first thing that makes the view
 // unusable: sides that do not fit the data, or a value of a present row that is
 // not finite.
