@@ -269,7 +269,7 @@ const (
 	breadth = 0.35
 	// trust is the power of the score beside the examples: few of them agree with many
 	// partitions.
-	trust = 0.25
+	trust = 0.1
 	// negligible is a score where there is none.
 	negligible = 1e-9
 )
@@ -281,11 +281,11 @@ const (
 //
 // With examples, it is
 //
-//	score^0.25 sqrt((p A + 8 · 0.3) / (p + 8) · (r + 8 · 0.3) / (m + 8)),
+//	score^0.1 sqrt((p A + 8 · 0.3) / (p + 8) · (r + 8 · 0.3) / (m + 8)),
 //
-// with A the adjusted Rand index on the examples, at least 0, and p their pairs of one class; r counts those whose
-// cluster holds more other examples of their class than of any other one, and m those of a class with two
-// and more. The eights keep few examples of many classes from choosing by chance. It is 0 where labels are below 0 or
+// with A the adjusted Rand index on the m examples, at least 0, and p their pairs of one class; r counts those whose
+// cluster holds more other examples of their class than of any other one, or no other where they are the only
+// one of their class. The eights keep few examples of many classes from choosing by chance. It is 0 where labels are below 0 or
 // examples out of range.
 func Suitability[L int | int32](labels []L, score float64, clusters int, examples []Example) float64 {
 	for _, l := range labels {
@@ -340,16 +340,13 @@ func agreement[L int | int32](labels []L, examples []Example) float64 {
 			right += float64(n)
 		case n > 1 && n-1 == other:
 			right += float64(n) / 2
+		case other == 0 && classes[at.class] == 1:
+			right++
 		}
 	}
-	pairs, several := pairsOf(classes), 0.0 // of one class, and examples that are not the only one of theirs
-	for _, n := range classes {
-		if n > 1 {
-			several += float64(n)
-		}
-	}
+	pairs := pairsOf(classes) // of one class
 	rand := max(0, adjusted(together, pairsOf(clusters), pairs, len(examples)))
-	return math.Sqrt((pairs*rand + prior*usual) / (pairs + prior) * (right + prior*usual) / (several + prior))
+	return math.Sqrt((pairs*rand + prior*usual) / (pairs + prior) * (right + prior*usual) / (float64(len(examples)) + prior))
 }
 
 // Few examples of many classes hardly tell which partition they suit: agreement counts as if there were

@@ -62,15 +62,18 @@ func TestSuitability(t *testing.T) {
 	for i := range 40 {
 		examples = append(examples, Example{i, i % 5})
 	}
-	if a, b := Suitability(five, 0.5, 0, examples), Suitability(ten, 0.5, 0, examples); math.Abs(a-math.Pow(0.5, 0.25)*math.Sqrt((140+2.4)/148*(40+2.4)/48)) > 1e-12 || b >= a {
+	if a, b := Suitability(five, 0.5, 0, examples), Suitability(ten, 0.5, 0, examples); math.Abs(a-math.Pow(0.5, 0.1)*math.Sqrt((140+2.4)/148*(40+2.4)/48)) > 1e-12 || b >= a {
 		t.Errorf("the classes have %v, their halves %v", a, b)
 	}
-	var strangers []Example // of which no two are of one class: they tell nothing
+	var strangers []Example // of which no two are of one class: they tell that clusters are not as coarse
 	for i := range 10 {
 		strangers = append(strangers, Example{i, i})
 	}
-	if a, b := Suitability(five, 0.5, 0, strangers), Suitability(ten, 0.5, 0, strangers); a != b || a <= 0 {
+	if a, b := Suitability(five, 0.5, 0, strangers), Suitability(ten, 0.5, 0, strangers); a >= b || a <= 0 {
 		t.Errorf("by examples of as many classes, 5 clusters have %v and 10 have %v", a, b)
+	}
+	if a, b := Suitability(five, 0.5, 0, strangers[:5]), Suitability(ten, 0.5, 0, strangers[:5]); a != b {
+		t.Errorf("by five examples of as many classes, 5 clusters have %v and 10 have %v", a, b)
 	}
 	if got := Suitability([]int{0, -1}, 1, 1, nil); got != 0 {
 		t.Errorf("a label below 0 has %v", got)
