@@ -54,7 +54,7 @@ type Result struct {
 	//	r(i) <= r(new),   r(x) = min(F(support(x)), G(density(x))),
 	//
 	// where F and G are the shares of the model's samples whose support, or density, is no
-	// higher. A sample below OutlierBelow gets the label None.
+	// higher. Of more than 100,000, as many, evenly spaced, stand for all. A sample below OutlierBelow gets the label None.
 	//
 	// The support is the sum of the link probabilities into the sample's cluster. If the
 	// partition has no resolution, it is that of the K most probable neighbours.
