@@ -8,6 +8,8 @@ import (
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/separation"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -91,6 +93,15 @@ func (u *update) look() (*Granularity, error) {
 		return nil, err
 	}
 	plan := selection.Settings{MaxNeighbours: set.Neighbours, Partition: set.Partition}
+	views, leftOut := make([]*view.View, len(m.Views)), make([]bool, len(m.Views))
+	for v := range m.Views {
+		views[v], leftOut[v] = m.Views[v].Rows, m.Views[v].LeftOut
+	}
+	features, err := separation.Read(u.ctx, views, u.threads)
+	if err != nil {
+		return nil, err
+	}
+	plan.Features = features.Features(nil, leftOut)
 	found, err := selection.Search(u.ctx, fused, u.known, plan, set.Seed, u.threads, nil)
 	if err != nil {
 		return nil, err

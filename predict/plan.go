@@ -5,6 +5,7 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/separation"
 	"github.com/mvclust/mvclust/method/similarity"
 )
 
@@ -64,6 +65,11 @@ func UpdateFootprint(i *mvclust.ModelInfo, samples, threads int) int64 {
 	sum += 16*all*room + 300*all + 24*int64(samples)*int64(i.Candidates)*int64(len(i.Views)) + refine.Footprint(2*edges)
 	if i.Chosen > 0 && float64(all) >= (1+grown)*float64(min(int64(i.Chosen), n)) { // the granularity is chosen again
 		sum += selection.Settings{MaxNeighbours: i.Neighbours}.Footprint(int(all), edges, parallel.Threads(threads))
+		var dims []int
+		for _, v := range i.Views {
+			dims = append(dims, v.Dims)
+		}
+		sum += separation.Footprint(int(all), dims)
 	}
 	return sum
 }

@@ -94,8 +94,8 @@ type Features struct {
 }
 
 // Features returns the features of the samples that have all views, each view divided by the root of its
-// number of features. order holds the sample of every new number; views that are leftOut, which may be
-// nil, do not count. It is nil where the views have more than MaxFeatures together, where fewer than half
+// number of features. order holds the sample of every new number, nil for the samples' own; views that are
+// leftOut, which may be nil, do not count. It is nil where the views have more than MaxFeatures together, where fewer than half
 // of the samples have all of them, and for a nil v. It panics if order is of as many samples, but not
 // valid.
 func (v *Views) Features(order sparse.Permutation, leftOut []bool) *Features {
@@ -114,7 +114,7 @@ func (v *Views) Features(order sparse.Permutation, leftOut []bool) *Features {
 		used = append(used, rows)
 		f.dims += rows.Dims
 	}
-	if len(used) == 0 || f.dims > MaxFeatures || len(order) != v.all {
+	if len(used) == 0 || f.dims > MaxFeatures || order != nil && len(order) != v.all {
 		return nil
 	}
 	number := order.Inverse()
@@ -128,7 +128,10 @@ func (v *Views) Features(order sparse.Permutation, leftOut []bool) *Features {
 				f.data = append(f.data, weight*value)
 			}
 		}
-		f.node = append(f.node, int32(number[i]))
+		if order != nil {
+			i = int32(number[i])
+		}
+		f.node = append(f.node, i)
 	}
 	if 2*len(f.node) < len(v.samples) {
 		return nil

@@ -96,6 +96,9 @@ func TestOfUnits(t *testing.T) {
 	if got := features(t, identity(n), nil, &scaled).Of(labels, other); math.Abs(got-want) > 0.02 {
 		t.Errorf("in other units %.4f, want %.4f", got, want)
 	}
+	if got := features(t, nil, nil, v).Of(labels, other); got != want {
+		t.Errorf("without an order %v, want %v", got, want)
+	}
 	order := sparse.Permutation(rand.New(rand.NewPCG(1, 1)).Perm(n)) // number -> sample
 	renumbered, swapped := make([]int32, n), make([]int32, n)
 	for number, i := range order {
