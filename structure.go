@@ -46,7 +46,9 @@ func (r *run) compare(views []*View, small *plan, done func(int)) (*structure.Re
 		if err != nil {
 			return nil, err
 		}
-		measured = measured || turn == 0 && apart
+		if turn == 0 {
+			measured = apart
+		}
 		scores = append(scores, score)
 		done(1 + turn)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/separation"
-	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -93,13 +92,13 @@ func (u *update) look() (*Granularity, error) {
 		return nil, err
 	}
 	plan := selection.Settings{MaxNeighbours: set.Neighbours, Partition: set.Partition}
-	views, leftOut := make([]*view.View, len(m.Views)), make([]bool, len(m.Views))
-	for v := range m.Views {
-		views[v], leftOut[v] = m.Views[v].Rows, m.Views[v].LeftOut
-	}
-	features, err := separation.Read(u.ctx, views, u.threads)
+	features, err := separation.Read(u.ctx, viewsOf(m), u.threads)
 	if err != nil {
 		return nil, err
+	}
+	leftOut := make([]bool, len(m.Views))
+	for v := range leftOut {
+		leftOut[v] = m.Views[v].LeftOut
 	}
 	plan.Features = features.Features(nil, leftOut)
 	found, err := selection.Search(u.ctx, fused, u.known, plan, set.Seed, u.threads, nil)

@@ -81,11 +81,7 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := make([]*view.View, len(next.Views))
-	for v := range rows {
-		rows[v] = next.Views[v].Rows
-	}
-	equal, err := view.Equal(ctx, rows, threads)
+	equal, err := view.Equal(ctx, viewsOf(next), threads)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,6 +136,15 @@ type update struct {
 type probable struct {
 	to int32
 	p  float32
+}
+
+// viewsOf returns the views of a model, with all rows.
+func viewsOf(m *mvclust.Model) []*view.View {
+	rows := make([]*view.View, len(m.Views))
+	for v := range rows {
+		rows[v] = m.Views[v].Rows
+	}
+	return rows
 }
 
 // enlarged returns a copy of the model with the rows and ids of the new samples.

@@ -173,12 +173,8 @@ func (p kinds) contractions() {
 func (p kinds) structures(t *testing.T, g *good) {
 	read, err := separation.Read(t.Context(), g.views, 1)
 	must(t, err)
-	order := make(sparse.Permutation, samples)
-	for i := range order {
-		order[i] = i
-	}
 	these(p, read, nil, &separation.Views{})
-	these(p, read.Features(order, nil), nil, &separation.Features{})
+	these(p, read.Features(nil, nil), nil, &separation.Features{})
 	ctx := t.Context()
 	for i, x := range graphs(g) {
 		add(p, fmt.Sprint("graph ", i), x)

@@ -95,9 +95,9 @@ type Features struct {
 
 // Features returns the features of the samples that have all views, each view divided by the root of its
 // number of features. order holds the sample of every new number, nil for the samples' own; views that are
-// leftOut, which may be nil, do not count. It is nil where the views have more than MaxFeatures together, where fewer than half
-// of the samples have all of them, and for a nil v. It panics if order is of as many samples, but not
-// valid.
+// leftOut, which may be nil, do not count. It is nil where the views have more than MaxFeatures together,
+// where fewer than half of the samples have all of them, and for a nil v. It panics if order is of as many
+// samples, but not valid.
 func (v *Views) Features(order sparse.Permutation, leftOut []bool) *Features {
 	if v == nil {
 		return nil
@@ -188,19 +188,15 @@ func (f *Features) Of(labels, beside []int32) float64 {
 		}
 		all += float64(len(own))
 		switch {
-		case len(own) < small:
-		case b < 0:
-			sum += float64(len(own))
-		case len(members[b]) < small:
-			if !f.cautious {
-				sum += float64(len(own))
-			}
-		default:
+		case len(own) < small: // too few to be shown apart
+		case b >= 0 && len(members[b]) >= small:
 			for k := range axis {
 				axis[k] = centroids[c][k] - centroids[b][k]
 			}
 			both[0], both[1] = f.project(both[0][:0], own, axis), f.project(both[1][:0], members[b], axis)
 			sum += float64(len(own)) * (1 - f.filled(both[0], both[1]))
+		case b < 0 || !f.cautious:
+			sum += float64(len(own))
 		}
 	}
 	if all == 0 {
@@ -260,11 +256,7 @@ func (f *Features) filled(a, b []float64) float64 {
 		}
 		return d
 	}
-	peak := min(density(high, -1), density(low, -1))
-	if peak <= 0 {
-		return 1
-	}
-	return min(1, density(middle, 1)/peak)
+	return min(1, density(middle, 1)/min(density(high, -1), density(low, -1))) // densities are above 0
 }
 
 // count returns the number of places within some distance of one.

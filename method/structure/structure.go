@@ -108,14 +108,14 @@ func Judge(score float64, clouds []float64, samples int, measured bool) *Report 
 	if len(clouds) > 0 {
 		r.CloudScore = slices.Max(clouds)
 	}
-	floor := floor
+	least := floor
 	if measured {
-		floor = separated
+		least = separated
 	}
 	switch {
-	case score > clear*r.CloudScore+floor:
+	case score > clear*r.CloudScore+least:
 		r.Verdict = Clear
-	case score > weak*r.CloudScore+floor:
+	case score > weak*r.CloudScore+least:
 		r.Verdict = Weak
 	}
 	return r

@@ -45,7 +45,7 @@ func (s *Scaler) Unit(to []float32, wide []float64, row []float32, known Lengths
 
 // again is Unit where the lengths are known. All is rounded as there.
 func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
-	norm, w := known.Norm, width(len(row))
+	norm, d, w := known.Norm, len(row), width(len(row))
 	raw, ranged, standard := to[:w], to[w:2*w], to[2*w:3*w]
 	if f := known.factors[0]; f == 0 {
 		clear(raw)
@@ -54,7 +54,6 @@ func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
 			raw[k] = float32(float64(float32(float64(x)*f)) / norm)
 		}
 	}
-	d := len(row)
 	if f := known.factors[1]; f == 0 {
 		clear(ranged)
 	} else {
