@@ -65,7 +65,9 @@ func (r *run) tell(found *clustering, views []*View, order sparse.Permutation, k
 		own.Score *= most / moved
 	}
 	if examples := r.renumbered(order); len(examples) > 0 {
-		take = selection.Suitability(own.Labels, own.Score, 0, examples) > selection.Suitability(found.partition.Labels, other, 0, examples)
+		// Clusters that the examples are met in already would all suit them.
+		mine, theirs := selection.Suitability(best.Labels, own.Score, 0, examples), r.trace.Tried[r.trace.Chosen].Suitability(0, examples)
+		take = mine > theirs || take && mine == theirs
 	}
 	return r.add(found, own, best, walk, take)
 }

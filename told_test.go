@@ -100,6 +100,17 @@ func TestTold(t *testing.T) {
 	if err != nil || alike(t, classes, taught.Labels) < 0.99 {
 		t.Errorf("with examples, the ARI is %v, %v", alike(t, classes, taught.Labels), err)
 	}
+	for draw := range uint64(8) {
+		some := rand.New(rand.NewPCG(draw, 1)).Perm(len(classes))[:15]
+		examples = examples[:0]
+		for _, i := range some {
+			examples = append(examples, mvclust.Example{Sample: i, Label: string(rune('A' + classes[i]))})
+		}
+		taught, err := mvclust.Fit(t.Context(), views, mvclust.Options{Examples: examples})
+		if err != nil || alike(t, classes, taught.Labels) < 0.99 {
+			t.Errorf("with 15 examples of draw %d, the ARI is %v, %v", draw, alike(t, classes, taught.Labels), err)
+		}
+	}
 
 	one, err := mvclust.Fit(t.Context(), views[:1], mvclust.Options{})
 	if err != nil || one.Trace.Linked || !slices.ContainsFunc(one.Levels, func(l mvclust.Level) bool { return l.Linked }) {

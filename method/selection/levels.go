@@ -255,8 +255,7 @@ func (s *searcher) wanted(candidates []Candidate, best int) int {
 	}
 	most := -1.0
 	for at := range candidates {
-		c := &candidates[at]
-		if w := Suitability(c.labels, max(0, c.Score), s.set.Clusters, s.set.Examples); w > most {
+		if w := candidates[at].Suitability(s.set.Clusters, s.set.Examples); w > most {
 			best, most = at, w
 		}
 	}
@@ -273,6 +272,11 @@ const (
 	// negligible is a score where there is none.
 	negligible = 1e-9
 )
+
+// Suitability is that of the partition that stands for the candidate, before it meets any constraint.
+func (c *Candidate) Suitability(clusters int, examples []Example) float64 {
+	return Suitability(c.labels, max(0, c.Score), clusters, examples)
+}
 
 // Suitability says how well a partition of the given score is what is asked for. With a number of
 // clusters K above 0, it is the score times
