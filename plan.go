@@ -281,7 +281,7 @@ func (p *plan) linkedFootprint() int64 {
 	for _, d := range p.dims {
 		given += 4 * int64(p.samples) * int64(d)
 	}
-	return given + linkage.Footprint(p.samples)
+	return given + linkage.Footprint(p.samples, len(p.dims))
 }
 
 // structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.

@@ -1,9 +1,11 @@
 package linkage
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
 )
@@ -17,7 +19,8 @@ import (
 type Distances struct {
 	spaces  []*similarity.Space
 	means   []float64
-	samples []int32 // that are compared
+	samples []int32       // that are compared
+	held    [][][]float32 // by view, sample and earlier sample: d_m / mean(d_m), NaN where one lacks the view; nil where not held
 }
 
 // NewDistances returns the distances of samples in spaces of as many samples, whose similarities are not on a
@@ -80,30 +83,100 @@ func (d *Distances) Views() int {
 
 // without returns the distances without view v of those that are compared.
 func (d *Distances) without(v int) *Distances {
-	return &Distances{slices.Delete(slices.Clone(d.spaces), v, v+1), slices.Delete(slices.Clone(d.means), v, v+1), d.samples}
+	out := &Distances{slices.Delete(slices.Clone(d.spaces), v, v+1), slices.Delete(slices.Clone(d.means), v, v+1), d.samples, nil}
+	if d.held != nil {
+		out.held = slices.Delete(slices.Clone(d.held), v, v+1)
+	}
+	return out
 }
 
 // some returns the distances of at most so many samples, evenly spaced.
 func (d *Distances) some(count int) *Distances {
 	count = min(count, len(d.samples))
-	out := &Distances{d.spaces, d.means, make([]int32, count)}
+	out := &Distances{d.spaces, d.means, make([]int32, count), nil}
 	for t := range out.samples {
 		out.samples[t] = d.samples[sparse.Spaced(t, count, len(d.samples))]
 	}
 	return out
 }
 
+const (
+	// mostHeld bounds the distances that are held, and cached the bytes of the rows that several others are compared
+	// with one after the other.
+	mostHeld = 1 << 25
+	cached   = 1 << 19
+)
+
+// holding returns how many distances are held of so many samples in so many views.
+func holding(samples, views int) int64 {
+	if all := int64(views) * int64(samples) * int64(samples-1) / 2; all <= mostHeld {
+		return all
+	}
+	return 0
+}
+
+// hold returns d with the distances of all pairs, unless these are too many, so that they are measured once. The
+// error is the context's own.
+func (d *Distances) hold(ctx context.Context, threads int) (*Distances, error) {
+	n := len(d.samples)
+	if holding(n, len(d.spaces)) == 0 {
+		return d, ctx.Err()
+	}
+	out := *d
+	out.held = make([][][]float32, len(d.spaces))
+	for v, s := range d.spaces {
+		rows, chunk := make([][]float32, n), max(16, cached/(4*s.Dims))
+		err := parallel.Blocks(ctx, threads, n, 16, func(_, lo, hi int) {
+			for from := 0; from < hi; from += chunk {
+				for i := lo; i < hi; i++ {
+					if from == 0 {
+						rows[i] = make([]float32, i)
+					}
+					if to := min(i, from+chunk); from < to {
+						d.measure(v, i, from, rows[i][from:to])
+					}
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.held[v] = rows
+	}
+	return &out, nil
+}
+
+// measure sets dst to how far sample i and those from a place on are apart in view v, in units of the mean, and to NaN
+// where one lacks the view.
+func (d *Distances) measure(v, i, from int, dst []float32) {
+	s := d.spaces[v]
+	s.Similarities(dst, int(d.samples[i]), d.samples[from:from+len(dst)])
+	for t, x := range dst {
+		if x == x {
+			dst[t] = float32(float64(s.Distance(x)) / d.means[v])
+		}
+	}
+}
+
 // Of sets dst[j], for all j below i, to how far samples i and j are apart, as Average asks for. It panics if there
 // is no sample i, or if dst is shorter.
 func (d *Distances) Of(i int, dst []float32) {
 	dst = dst[:i]
-	alone, count := make([]float32, i), make([]float32, i)
+	count := make([]float32, i)
+	var alone []float32
+	if d.held == nil {
+		alone = make([]float32, i)
+	}
 	clear(dst)
-	for v, s := range d.spaces {
-		s.Similarities(alone, int(d.samples[i]), d.samples[:i])
+	for v := range d.spaces {
+		if d.held != nil {
+			alone = d.held[v][i]
+		} else {
+			d.measure(v, i, 0, alone)
+		}
 		for t, x := range alone {
 			if x == x { // both have the view
-				dst[t] += float32(float64(s.Distance(x)) / d.means[v])
+				dst[t] += x
 				count[t]++
 			}
 		}

@@ -49,8 +49,11 @@ func Ward(ctx context.Context, samples int, squares func(i int, dst []float32), 
 	return grown(ctx, samples, squares, ward, threads)
 }
 
-// Footprint returns the most bytes that Average, Ward or Told takes for so many samples.
-func Footprint(samples int) int64 { return (4*int64(samples) + 160) * int64(samples) }
+// Footprint returns the most bytes that Average, Ward or Told takes for so many samples, whose distances are measured in so
+// many views.
+func Footprint(samples, views int) int64 {
+	return (4*int64(samples)+160)*int64(samples) + 4*holding(samples, views)
+}
 
 // grown returns the tree by a rule.
 func grown(ctx context.Context, samples int, distances func(i int, dst []float32), update rule, threads int) (*Tree, error) {

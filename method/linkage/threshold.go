@@ -37,10 +37,18 @@ func Told(ctx context.Context, d *Distances, threads int) ([]Cut, error) {
 		return nil, ctx.Err()
 	}
 	if len(d.samples) > some {
-		_, f1, err := curve(ctx, d.some(some), threads)
+		few, err := d.some(some).hold(ctx, threads)
+		if err != nil {
+			return nil, err
+		}
+		_, f1, err := curve(ctx, few, threads)
 		if err != nil || len(peaks(f1, promising)) == 0 {
 			return nil, err
 		}
+	}
+	d, err := d.hold(ctx, threads)
+	if err != nil {
+		return nil, err
 	}
 	tree, f1, err := curve(ctx, d, threads)
 	if err != nil {
