@@ -204,6 +204,7 @@ func (p *plan) footprint() int64 {
 		union = max(union+indexes, int64(views)*list+index+indexes)
 	}
 	learn := held + p.Learning.Footprint(pairs, views)
+	learn += 4 * int64(views) * min(pairs, int64(pairsAtOnce(p.samples))) // similarities that are kept for the fusion
 	fuse := held + posterior.Footprint(pairs, pairsAtOnce(p.samples), views)
 	if p.Learner != nil { // it is given all pairs, and their similarities
 		learn = held + (8+4*int64(views))*pairs

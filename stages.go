@@ -176,6 +176,8 @@ type pairs struct {
 	order  sparse.Permutation  // number -> sample of the views
 	spaces []*similarity.Space // localised where the plan says so
 	scales [][]float32         // local scales by view and sample of the views; nil where not localised
+	// similarities hold those of all pairs, by view, where they are known; else nil.
+	similarities [][]float32
 	// indexes hold, by view, how the samples of the views are searched for the neighbours of new ones.
 	indexes []*neighbour.Parts
 }
@@ -230,13 +232,34 @@ func (r *run) learn(p *pairs) (*probability.Functions, error) {
 		return r.askLearner(p)
 	}
 	step := r.begin(StageLearn, r.plan.Learning.Epochs)
-	similarities, err := p.Thin(r.plan.Learning.Pairs).Similarities(r.ctx, p.spaces, r.plan.Threads, nil)
+	similarities, err := r.training(p)
 	if err != nil {
 		return nil, err
 	}
 	r.trace.Similarities = histograms(similarities)
 	functions, err := probability.Learn(r.ctx, similarities, r.plan.Learning, r.plan.Threads, step.done)
 	return functions, step.end(err)
+}
+
+// training returns the similarities of the training pairs. Where all pairs are compared at once, that is done
+// here, and fuse has no need to.
+func (r *run) training(p *pairs) ([][]float32, error) {
+	few := r.plan.Learning.Pairs
+	if p.Len() > pairsAtOnce(p.Samples()) {
+		return p.Thin(few).Similarities(r.ctx, p.spaces, r.plan.Threads, nil)
+	}
+	var err error
+	if p.similarities, err = p.Similarities(r.ctx, p.spaces, r.plan.Threads, nil); err != nil || p.Len() <= few {
+		return p.similarities, err
+	}
+	thin := make([][]float32, len(p.similarities))
+	for m, all := range p.similarities {
+		thin[m] = make([]float32, few)
+		for t := range thin[m] {
+			thin[m][t] = all[sparse.Spaced(t, few, p.Len())]
+		}
+	}
+	return thin, nil
 }
 
 // askLearner lets the caller's Learner take the place of probability.Learn.
@@ -308,15 +331,21 @@ func (r *run) fuse(views []*View, all *pairs, functions *probability.Functions) 
 	}
 	pairs, spaces := all.Set, all.spaces
 	samples, piece := pairs.Samples(), pairsAtOnce(pairs.Samples())
+	known := all.similarities
+	if all.similarities = nil; known != nil { // of all pairs, in one piece
+		piece = pairs.Len() + 1
+	}
 	fused, shares := make([]float32, 0, pairs.Len()), newViewShares(len(views), pairs.Len())
 	step := r.begin(StageFuse, pairs.Len())
 	for lo, hi := 0, 0; lo < samples; lo = hi {
 		for hi = lo + 1; hi < samples && pairs.Partners.Offsets[hi]-pairs.Partners.Offsets[lo] < piece; {
 			hi++
 		}
-		similarities, err := pairs.Part(lo, hi).Similarities(r.ctx, spaces, r.plan.Threads, nil)
-		if err != nil {
-			return nil, err
+		similarities := known
+		if known = nil; similarities == nil {
+			if similarities, err = pairs.Part(lo, hi).Similarities(r.ctx, spaces, r.plan.Threads, nil); err != nil {
+				return nil, err
+			}
 		}
 		p, err := estimator.Pairs(r.ctx, similarities, r.plan.Threads, nil)
 		if err != nil {

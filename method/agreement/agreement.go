@@ -9,10 +9,12 @@
 package agreement
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
@@ -72,14 +74,18 @@ func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour
 	for m := range matrix {
 		matrix[m] = make([]float64, views)
 	}
+	failed := make([]error, views*views)
 	err = parallel.Blocks(ctx, threads, views*views, 1, func(_, lo, _ int) {
 		m, b := lo/views, lo%views
 		matrix[m][b] = math.NaN()
 		if m != b {
-			matrix[m][b] = compare(ctx, spaces[m], lists[b], rand.New(rand.NewPCG(seed, stream+uint64(lo))))
+			found, err := compare(ctx, spaces[m], lists[b:b+1], rand.New(rand.NewPCG(seed, stream+uint64(lo))), 1)
+			if failed[lo] = err; err == nil {
+				matrix[m][b] = found[0]
+			}
 		}
 	})
-	if err != nil {
+	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, err
 	}
 	r := &Report{Agreement: matrix, LeftOut: atChance(matrix)}
@@ -93,47 +99,106 @@ func Measure(ctx context.Context, spaces []*similarity.Space, lists []*neighbour
 	return r, nil
 }
 
-// compare returns the agreement of a view with the neighbours in another one, NaN where too
-// few samples have both.
-func compare(ctx context.Context, space *similarity.Space, lists *neighbour.Lists, random *rand.Rand) float64 {
+// compare returns the agreement of a view with the neighbours in others, by their lists, NaN where too few samples have
+// both and where a list is nil. All lists are held against the same random samples.
+func compare(ctx context.Context, space *similarity.Space, lists []*neighbour.Lists, random *rand.Rand, threads int) ([]float64, error) {
 	n := min(space.Count(), samples)
-	won, all, shared := 0, 0, 0
-	near, far := make([]float32, nearest), make([]float32, others)
-	drawn := make([]int32, others)
-	for t := 0; t < n && ctx.Err() == nil; t++ {
-		i := space.Sample(sparse.Spaced(t, n, space.Count()))
-		list := lists.Of(i)
-		list = list[:min(len(list), nearest)]
-		if len(list) > 0 {
-			shared++
+	drawn := make([]int32, n*others)
+	for t := range drawn {
+		drawn[t] = int32(space.Sample(random.IntN(space.Count())))
+	}
+	workers := make([]*comparison, parallel.Threads(threads))
+	err := parallel.Blocks(ctx, threads, n, 16, func(worker, lo, hi int) {
+		if workers[worker] == nil {
+			workers[worker] = &comparison{space: space, lists: lists, counts: make([]counts, len(lists)), place: make([]int32, space.Samples)}
 		}
-		space.Similarities(near, i, list)
-		for s := range drawn {
-			drawn[s] = int32(space.Sample(random.IntN(space.Count())))
+		for t := lo; t < hi; t++ {
+			workers[worker].add(space.Sample(sparse.Spaced(t, n, space.Count())), drawn[t*others:][:others])
 		}
-		space.Similarities(far, i, drawn)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(lists))
+	for l := range out {
+		var all counts
+		for _, w := range workers {
+			if w != nil {
+				all.won, all.all, all.shared = all.won+w.counts[l].won, all.all+w.counts[l].all, all.shared+w.counts[l].shared
+			}
+		}
+		if out[l] = float64(all.won) / float64(all.all); all.all == 0 || all.shared < enough {
+			out[l] = math.NaN()
+		}
+	}
+	return out, nil
+}
+
+// counts says how often a neighbour was more similar than a random sample, less how often it was not, how many were
+// held against each other, and how many samples have neighbours.
+type counts struct{ won, all, shared int }
+
+// comparison counts for some samples what compare does, on one thread.
+type comparison struct {
+	space  *similarity.Space
+	lists  []*neighbour.Lists
+	counts []counts // by list
+	place  []int32  // by sample: its place among those that are compared, counted from 1; 0 if it is none
+	asked  []int32
+	values []float32
+	far    [others]float32
+}
+
+// add compares sample i with its neighbours in all lists and with those drawn. A sample is compared once however many
+// lists it is in.
+func (c *comparison) add(i int, drawn []int32) {
+	c.asked = c.asked[:0]
+	for _, l := range c.lists {
+		for _, j := range first(l, i) {
+			if c.place[j] == 0 {
+				c.asked = append(c.asked, j)
+				c.place[j] = int32(len(c.asked))
+			}
+		}
+	}
+	c.values = slices.Grow(c.values[:0], len(c.asked))[:len(c.asked)]
+	c.space.Similarities(c.values, i, c.asked)
+	c.space.Similarities(c.far[:], i, drawn)
+	for l, list := range c.lists {
+		near, to := first(list, i), &c.counts[l]
+		if len(near) > 0 {
+			to.shared++
+		}
 		for s, j := range drawn {
 			if int(j) == i {
 				continue
 			}
-			for _, x := range near[:len(list)] {
-				switch { // a neighbour that lacks the view has NaN and does not count
-				case x > far[s]:
-					won++
-					all++
-				case x < far[s]:
-					won--
-					all++
-				case x == far[s]:
-					all++
+			for _, h := range near {
+				switch x := c.values[c.place[h]-1]; { // a neighbour that lacks the view has NaN and does not count
+				case x > c.far[s]:
+					to.won++
+					to.all++
+				case x < c.far[s]:
+					to.won--
+					to.all++
+				case x == c.far[s]:
+					to.all++
 				}
 			}
 		}
 	}
-	if all == 0 || shared < enough {
-		return math.NaN()
+	for _, j := range c.asked {
+		c.place[j] = 0
 	}
-	return float64(won) / float64(all)
+}
+
+// first returns the nearest of the neighbours of sample i; none of a list that is nil.
+func first(l *neighbour.Lists, i int) []int32 {
+	if l == nil {
+		return nil
+	}
+	list := l.Of(i)
+	return list[:min(len(list), nearest)]
 }
 
 // AtChance is the share of the largest mean agreement below which a view counts as noise.

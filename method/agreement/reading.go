@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/sparse"
@@ -296,19 +295,19 @@ func (r *reader) judge(j judge) ([][]float64, error) {
 	if r.judged[j] != nil {
 		return r.judged[j], nil
 	}
-	out := make([][]float64, len(r.views))
-	for m := range out {
-		out[m] = make([]float64, versions)
+	var lists []*neighbour.Lists
+	for m := range r.views {
+		if m == j.view {
+			lists = append(lists, make([]*neighbour.Lists, versions)...)
+		} else {
+			lists = append(lists, r.lists[m]...)
+		}
 	}
+	var out [][]float64
 	err := r.each(j.view, []view.Version{j.version}, func(_ view.Version, space *similarity.Space) error {
-		return parallel.Blocks(r.ctx, r.threads, len(out)*versions, 1, func(_, lo, _ int) {
-			m, v := lo/versions, lo%versions
-			out[m][v] = math.NaN()
-			if l := r.lists[m][v]; m != j.view && l != nil {
-				// The same samples are drawn for all, so that these can be held against each other.
-				out[m][v] = compare(r.ctx, space, l, rand.New(rand.NewPCG(0, stream+uint64(j.view))))
-			}
-		})
+		found, err := compare(r.ctx, space, lists, rand.New(rand.NewPCG(0, stream+uint64(j.view))), r.threads)
+		out = slices.Collect(slices.Chunk(found, versions))
+		return err
 	})
 	if err != nil {
 		return nil, err
