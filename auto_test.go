@@ -198,6 +198,27 @@ func TestAutoAwkward(t *testing.T) {
 	}
 }
 
+// A view that is left out changes nothing, wherever it is among the others and on any number of threads.
+func TestAutoNoiseChangesNothing(t *testing.T) {
+	set := generate(t, synth.Config{Samples: 240, Classes: 9, Views: 3, Dims: []int{12}, Noise: []float64{0.6}, Missing: 0.1, Seed: 2})
+	for seed := range uint64(3) {
+		without := fit(t, set.Views, mvclust.Options{Seed: seed})
+		for place := range 4 {
+			views := slices.Insert(slices.Clone(set.Views), place, noise("noise", 240, 30, seed))
+			got := fit(t, views, mvclust.Options{Seed: seed, Threads: 1 + place})
+			sound(t, views, got)
+			switch out := got.Trace.Agreement.LeftOut; {
+			case !out[place] || slices.Contains(slices.Delete(slices.Clone(out), place, place+1), true):
+				t.Fatalf("seed %d, noise at %d: left out are %v", seed, place, out)
+			case !slices.Equal(got.Labels, without.Labels) || !slices.Equal(got.Confidence, without.Confidence):
+				t.Errorf("seed %d, noise at %d: the ARI with the clusters without it is %.3f", seed, place, compare(t, without.Labels, got.Labels).ARI)
+			case got.Options.Candidates != without.Options.Candidates || !slices.Equal(got.Options.Order, without.Options.Order):
+				t.Errorf("seed %d, noise at %d: %d candidates where there are %d without it, or another order", seed, place, got.Options.Candidates, without.Options.Candidates)
+			}
+		}
+	}
+}
+
 // TestAutoNoiseView has views that agree and one that is noise, which has no say, also
 // not about samples that have no other view: they remain alone.
 func TestAutoNoiseView(t *testing.T) {

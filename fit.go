@@ -113,6 +113,7 @@ func (r *run) fit(views []*View) (*Result, error) {
 // keeps what is used together close in memory.
 type run struct {
 	ctx   context.Context
+	asked Options
 	plan  *plan
 	costs costs
 	trace Trace
@@ -146,7 +147,7 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 	if plan.Order == nil {
 		plan.Order = plan.random(orderStream).Perm(plan.samples)
 	}
-	return &run{ctx: ctx, plan: plan, costs: plan.costs(counts)}, nil
+	return &run{ctx: ctx, asked: opt, plan: plan, costs: plan.costs(counts)}, nil
 }
 
 // checkViews reports views that cannot be clustered together.
@@ -285,19 +286,11 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	scalers, spaces, err := r.prepare(views)
+	b, err := r.basis(views)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := r.neighbours(spaces)
-	if err != nil {
-		return nil, err
-	}
-	spaces, lists, err = r.leaveOut(spaces, lists)
-	if err != nil {
-		return nil, err
-	}
-	pairs, err := r.pairs(spaces, lists)
+	pairs, err := r.pairs(b.spaces, b.lists)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +298,7 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{scalers: scalers, functions: functions, order: pairs.order, scales: pairs.scales, indexes: pairs.indexes} // the rest of pairs may be freed in fuse
+	e := &evidence{scalers: b.scalers, functions: functions, order: pairs.order, scales: pairs.scales, indexes: pairs.indexes} // the rest of pairs may be freed in fuse
 	if features != nil {
 		var leftOut []bool
 		if r.trace.Agreement != nil {

@@ -81,7 +81,7 @@ type Options struct {
 	// Consume lets Fit scale the rows of the views where they are, which saves a copy,
 	// and drop them after the fusion. Afterwards, also after an error, the views' Data must
 	// not be used. No two views may share it. Clusters of average linkage, which compares rows as they are
-	// given, are then not tried; see MostLinked.
+	// given, are then not tried; see MostLinked. A view that is left out may still decide ties.
 	Consume bool
 	// Lean makes Fit keep the rows of views under Cosine that are scaled as they are given, and scale them
 	// when they are compared. That takes less memory, see Footprint, and more time. It does not

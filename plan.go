@@ -22,7 +22,7 @@ import (
 )
 
 // plan is what a run does: options with every default filled in, for views of a known shape.
-// It does not change while the run goes on. Neighbours and Resolution are 0 where they are to
+// While the run goes on, rows that are all the same change Metrics, and views that are left out Order and Candidates. Neighbours and Resolution are 0 where they are to
 // be chosen from the data.
 type plan struct {
 	Options

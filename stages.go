@@ -22,8 +22,7 @@ import (
 	"github.com/mvclust/mvclust/method/view"
 )
 
-// prepare scales the features and makes a space of every view. Every sample must have a
-// row in one of the spaces.
+// prepare scales the features and makes a space of every view.
 func (r *run) prepare(views []*View) ([]*view.Scaler, []*similarity.Space, error) {
 	step := r.begin(StagePrepare, len(views))
 	scalers, err := r.scalers(views)
@@ -39,15 +38,7 @@ func (r *run) prepare(views []*View) ([]*view.Scaler, []*similarity.Space, error
 		r.trace.FirstZero = append(r.trace.FirstZero, spaces[m].FirstZero)
 		step.done(m + 1)
 	}
-	if err := step.end(nil); err != nil {
-		return nil, nil, err
-	}
-	for i, sample := range r.plan.Order {
-		if !slices.ContainsFunc(spaces, func(s *similarity.Space) bool { return s.Has(i) }) {
-			return nil, nil, r.viewless(views, sample)
-		}
-	}
-	return scalers, spaces, nil
+	return scalers, spaces, step.end(nil)
 }
 
 // scalers finds how the features of every view are scaled, and under Auto which version of the rows is
@@ -147,27 +138,6 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error)
 		before += s.Count()
 	}
 	return lists, step.end(nil)
-}
-
-// leaveOut empties, under Auto, the views that agree with the others no more than noise
-// would: being close in noise makes no pair.
-func (r *run) leaveOut(spaces []*similarity.Space, lists []*neighbour.Lists) ([]*similarity.Space, []*neighbour.Lists, error) {
-	if r.plan.Preset != Auto || len(spaces) < 2 {
-		return spaces, lists, nil
-	}
-	found, err := agreement.Measure(r.ctx, spaces, lists, r.plan.Seed, r.plan.Threads)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.trace.Agreement = found
-	spaces, lists = slices.Clone(spaces), slices.Clone(lists)
-	for m, out := range found.LeftOut {
-		if out {
-			spaces[m] = spaces[m].Emptied()
-			lists[m] = lists[m].Emptied()
-		}
-	}
-	return spaces, lists, nil
 }
 
 // pairs is what the stages from here on work on: pairs of samples in their final numbers.

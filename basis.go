@@ -1,0 +1,120 @@
+package mvclust
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mvclust/mvclust/method/agreement"
+	"github.com/mvclust/mvclust/method/neighbour"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
+)
+
+// basis is what samples are compared by, view by view, and the nearest neighbours of each.
+type basis struct {
+	scalers []*view.Scaler
+	spaces  []*similarity.Space
+	lists   []*neighbour.Lists
+}
+
+// basis prepares the views and finds the neighbours. Under Auto, views that agree with the others no more than noise
+// would are left out, and the others are what they would be had these never been there.
+func (r *run) basis(views []*View) (*basis, error) {
+	b := &basis{}
+	var err error
+	if b.scalers, b.spaces, err = r.prepare(views); err != nil {
+		return nil, err
+	}
+	for i, sample := range r.plan.Order {
+		if !slices.ContainsFunc(b.spaces, func(s *similarity.Space) bool { return s.Has(i) }) {
+			return nil, r.viewless(views, sample)
+		}
+	}
+	if b.lists, err = r.neighbours(b.spaces); err != nil || r.plan.Preset != Auto || len(views) < 2 {
+		return b, err
+	}
+	if r.trace.Agreement, err = agreement.Measure(r.ctx, b.spaces, b.lists, r.plan.Seed, r.plan.Threads); err != nil {
+		return nil, err
+	}
+	leftOut := r.trace.Agreement.LeftOut
+	if !slices.Contains(leftOut, true) {
+		return b, nil
+	}
+	for m, out := range leftOut {
+		if out {
+			b.spaces[m], b.lists[m] = b.spaces[m].Emptied(), b.lists[m].Emptied()
+		}
+	}
+	if r.plan.Consume { // the rows are gone
+		return b, nil
+	}
+	return b, r.without(views, b, leftOut)
+}
+
+// without makes all of b again but the views that are left out: the order of the samples, by which ties are broken,
+// the versions of the rows, which these confirmed or not, and the number of candidates.
+func (r *run) without(views []*View, b *basis, leftOut []bool) error {
+	opt := r.asked
+	opt.Metrics, opt.Order = nil, r.plan.Order
+	var kept []*View
+	var dims, place []int
+	for m, v := range views {
+		if !leftOut[m] {
+			kept, dims, place = append(kept, v), append(dims, v.Dims), append(place, m)
+			opt.Metrics = append(opt.Metrics, r.plan.Metrics[m])
+		}
+	}
+	if progress := opt.Progress; progress != nil {
+		share := r.costs.share(StageNeighbours, 1, 1)
+		opt.Progress = func(p Progress) {
+			p.Share = share
+			progress(p)
+		}
+	}
+	plan, err := opt.plan(r.plan.samples, dims)
+	if err != nil {
+		return err
+	}
+	if r.asked.Order == nil {
+		if plan.Order, err = orderByValues(r.ctx, kept, plan.Seed, plan.Threads); err != nil {
+			return err
+		}
+	}
+	for _, m := range place {
+		b.spaces[m], b.lists[m] = nil, nil // they may be freed
+	}
+	r.forget(true)
+	inner := &run{ctx: r.ctx, plan: plan, costs: r.costs, trace: Trace{Distinct: r.trace.Distinct}}
+	scalers, spaces, err := inner.prepare(kept)
+	if err != nil {
+		return err
+	}
+	lists, err := inner.neighbours(spaces)
+	if err != nil {
+		return err
+	}
+	r.plan.Order, r.plan.Candidates = plan.Order, plan.Candidates
+	for at, m := range place {
+		b.scalers[m], b.spaces[m], b.lists[m] = scalers[at], spaces[at], lists[at]
+	}
+	r.trace.again(&inner.trace, place)
+	return nil
+}
+
+// again takes over what was noted when the views at the given places were prepared and searched once more.
+func (t *Trace) again(inner *Trace, place []int) {
+	for at, m := range place {
+		t.Zero[m], t.FirstZero[m] = inner.Zero[at], inner.FirstZero[at]
+		t.Search[m], t.Candidates[m] = inner.Search[at], inner.Candidates[at]
+		if t.Readings != nil && inner.Readings != nil {
+			t.Readings.Taken[m], t.Readings.Confirmed[m] = inner.Readings.Taken[at], inner.Readings.Confirmed[at]
+		}
+	}
+	spent := map[Stage]time.Duration{}
+	for _, s := range inner.Stages {
+		spent[s.Stage] += s.Duration
+	}
+	for at := range t.Stages {
+		t.Stages[at].Duration += spent[t.Stages[at].Stage]
+	}
+}
