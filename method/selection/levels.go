@@ -36,8 +36,9 @@ const (
 	// MostLevels bounds the levels.
 	MostLevels = 7
 	// Apart is the least ratio between the numbers of clusters of at least 3 samples of two
-	// levels.
-	Apart = 1.7
+	// levels, but for one beside the chosen one, for which it is Beside.
+	Apart  = 1.7
+	Beside = 1.2
 	// supported is the least score of a level, as a share of the best.
 	supported = 0.02
 	// small is the number of samples from which on a cluster counts towards the distance
@@ -47,7 +48,8 @@ const (
 
 // ladder returns the places of the candidates that become levels, the best one first. Of the
 // others by falling score, it takes those whose number of clusters of at least 3 samples is
-// well apart from those taken.
+// well apart from those taken. The first that is apart from the best alone by less is one more: with it, what
+// has nearly the right number of clusters is a step away.
 func ladder(candidates []Candidate, best int) []int {
 	order := make([]int, len(candidates))
 	for c := range order {
@@ -56,16 +58,20 @@ func ladder(candidates []Candidate, best int) []int {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(candidates[b].Score, candidates[a].Score), a-b)
 	})
-	taken, heights := []int{best}, []float64{height(candidates[best].labels)}
+	taken, heights, beside := []int{best}, []float64{height(candidates[best].labels)}, 0.0
 	for _, c := range order {
 		if score := candidates[c].Score; len(taken) == MostLevels || score <= 0 || score < supported*candidates[best].Score {
 			break
 		}
 		own := height(candidates[c].labels)
-		if own == 0 || slices.ContainsFunc(heights, func(h float64) bool { return max(h, own) < Apart*min(h, own) }) {
-			continue
+		within := func(h, ratio float64) bool { return max(h, own) < ratio*min(h, own) }
+		switch {
+		case own == 0 || beside > 0 && within(beside, Beside) || slices.ContainsFunc(heights[1:], func(h float64) bool { return within(h, Apart) }):
+		case !within(heights[0], Apart):
+			taken, heights = append(taken, c), append(heights, own)
+		case beside == 0 && !within(heights[0], Beside):
+			taken, beside = append(taken, c), own
 		}
-		taken, heights = append(taken, c), append(heights, own)
 	}
 	return taken
 }

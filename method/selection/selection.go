@@ -165,8 +165,8 @@ type Result struct {
 	// Partition is the chosen partition.
 	Partition *partition.Result
 	// Levels holds the granularities that the data support, coarse to fine, at most
-	// MostLevels. They differ by a factor of at least 1.7 in the number of clusters of at least
-	// 3 samples.
+	// MostLevels. They differ by a factor of at least Apart in the number of clusters of at least
+	// 3 samples, and one from the chosen one by Beside.
 	Levels []Level
 	// Level is the place of the chosen one among them.
 	Level int
