@@ -1,6 +1,7 @@
 package mvclust
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -99,6 +100,41 @@ func (r *run) without(views []*View, b *basis, leftOut []bool) error {
 	}
 	r.trace.again(&inner.trace, place)
 	return nil
+}
+
+// alike returns what equalRows does of the views that are compared, given what it is of all.
+func (r *run) alike(views []*View, all []int32) ([]int32, error) {
+	if r.trace.Agreement == nil || r.plan.Consume {
+		return all, nil
+	}
+	return equalRows(r.ctx, views, r.trace.Agreement.LeftOut, all, r.plan.Threads)
+}
+
+// equalRows returns what view.Equal returns for the views that are not left out, given what it returns for all. Samples
+// that have none of these are not equal by that.
+func equalRows(ctx context.Context, views []*View, leftOut []bool, all []int32, threads int) ([]int32, error) {
+	var kept []*View
+	for m, v := range views {
+		if !leftOut[m] {
+			kept = append(kept, v)
+		}
+	}
+	if len(kept) == len(views) {
+		return all, nil
+	}
+	alike, err := view.Equal(ctx, kept, threads)
+	if err != nil || alike == nil {
+		return all, err
+	}
+	for i := range alike {
+		if slices.ContainsFunc(kept, func(v *View) bool { return v.Has(i) }) {
+			continue
+		}
+		if alike[i] = int32(i); all != nil {
+			alike[i] = all[i]
+		}
+	}
+	return alike, nil
 }
 
 // again takes over what was noted when the views at the given places were prepared and searched once more.

@@ -201,13 +201,17 @@ func (m *Model) cutFrom(ctx context.Context, c cutter, level int, nearer bool, e
 	return &next, ctx.Err()
 }
 
-// alike returns, for every sample, the lowest one with equal rows, as view.Equal does.
+// alike returns, for every sample, the lowest one with equal rows, as equalRows does.
 func (m *Model) alike(ctx context.Context, threads int) ([]int32, error) {
-	views := make([]*View, len(m.Views))
+	views, leftOut := make([]*View, len(m.Views)), make([]bool, len(m.Views))
 	for v := range m.Views {
-		views[v] = m.Views[v].Rows
+		views[v], leftOut[v] = m.Views[v].Rows, m.Views[v].LeftOut
 	}
-	return view.Equal(ctx, views, threads)
+	all, err := view.Equal(ctx, views, threads)
+	if err != nil {
+		return nil, err
+	}
+	return equalRows(ctx, views, leftOut, all, threads)
 }
 
 // refined makes the graph of the given number of neighbours anew.

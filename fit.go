@@ -24,7 +24,7 @@ import (
 // allows it.
 //
 // Samples that have the same views, and equal rows in each of them, are in one cluster, unless
-// constraints or examples keep them apart. If that is true of all samples, there is one cluster, of
+// constraints or examples keep them apart; views that are left out do not count. If that is true of all samples, there is one cluster, of
 // confidence 1, and Trace.Distinct is 1. Where rows differ in some view, one in which they do not
 // is an error.
 //
@@ -60,7 +60,6 @@ func (r *run) fit(views []*View) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.cutter.keep(alike, nil)
 	r.count(views, alike)
 	compared, err := r.structure(views)
 	if err != nil {
@@ -70,6 +69,10 @@ func (r *run) fit(views []*View) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if alike, err = r.alike(views, alike); err != nil {
+		return nil, err
+	}
+	r.cutter.keep(alike, nil)
 	loose := (*constraint.Resolved)(nil).Together(alike, nil).Gather(e.order)
 	renumbered := loose
 	if constraints != nil {
