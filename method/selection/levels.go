@@ -37,7 +37,7 @@ const (
 	MostLevels = 7
 	// Apart is the least ratio between the numbers of clusters of at least 3 samples of two
 	// levels, but for one beside the chosen one, for which it is Beside.
-	Apart  = 1.7
+	Apart  = 2
 	Beside = 1.2
 	// supported is the least score of a level, as a share of the best.
 	supported = 0.02
@@ -48,7 +48,7 @@ const (
 
 // ladder returns the places of the candidates that become levels, the best one first. Of the
 // others by falling score, it takes those whose number of clusters of at least 3 samples is
-// well apart from those taken. The first that is apart from the best alone by less is one more: with it, what
+// well apart from those taken, and the first that is apart from the best alone by less: with it, what
 // has nearly the right number of clusters is a step away.
 func ladder(candidates []Candidate, best int) []int {
 	order := make([]int, len(candidates))
@@ -58,20 +58,23 @@ func ladder(candidates []Candidate, best int) []int {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(candidates[b].Score, candidates[a].Score), a-b)
 	})
-	taken, heights, beside := []int{best}, []float64{height(candidates[best].labels)}, 0.0
+	taken, heights, beside := []int{best}, []float64{height(candidates[best].labels)}, false
 	for _, c := range order {
 		if score := candidates[c].Score; len(taken) == MostLevels || score <= 0 || score < supported*candidates[best].Score {
 			break
 		}
 		own := height(candidates[c].labels)
 		within := func(h, ratio float64) bool { return max(h, own) < ratio*min(h, own) }
-		switch {
-		case own == 0 || beside > 0 && within(beside, Beside) || slices.ContainsFunc(heights[1:], func(h float64) bool { return within(h, Apart) }):
-		case !within(heights[0], Apart):
-			taken, heights = append(taken, c), append(heights, own)
-		case beside == 0 && !within(heights[0], Beside):
-			taken, beside = append(taken, c), own
+		if own == 0 || slices.ContainsFunc(heights[1:], func(h float64) bool { return within(h, Apart) }) {
+			continue
 		}
+		if within(heights[0], Apart) {
+			if beside || within(heights[0], Beside) {
+				continue
+			}
+			beside = true
+		}
+		taken, heights = append(taken, c), append(heights, own)
 	}
 	return taken
 }
