@@ -36,8 +36,8 @@ const (
 	// MostLevels bounds the levels.
 	MostLevels = 7
 	// Apart is the least ratio between the numbers of clusters of at least 3 samples of two
-	// levels, but for one beside the chosen one, for which it is Beside.
-	Apart  = 2
+	// levels, but for one near the chosen one, for which it is Beside.
+	Apart  = 2.0
 	Beside = 1.2
 	// supported is the least score of a level, as a share of the best.
 	supported = 0.02
@@ -48,7 +48,7 @@ const (
 
 // ladder returns the places of the candidates that become levels, the best one first. Of the
 // others by falling score, it takes those whose number of clusters of at least 3 samples is
-// well apart from those taken, and the first that is apart from the best alone by less: with it, what
+// well apart from those taken, and the first near the best that is apart from all by less: with it, what
 // has nearly the right number of clusters is a step away.
 func ladder(candidates []Candidate, best int) []int {
 	order := make([]int, len(candidates))
@@ -63,17 +63,15 @@ func ladder(candidates []Candidate, best int) []int {
 		if score := candidates[c].Score; len(taken) == MostLevels || score <= 0 || score < supported*candidates[best].Score {
 			break
 		}
-		own := height(candidates[c].labels)
+		own, apart := height(candidates[c].labels), Apart
 		within := func(h, ratio float64) bool { return max(h, own) < ratio*min(h, own) }
-		if own == 0 || slices.ContainsFunc(heights[1:], func(h float64) bool { return within(h, Apart) }) {
+		if !beside && within(heights[0], Apart) {
+			apart = Beside
+		}
+		if own == 0 || slices.ContainsFunc(heights, func(h float64) bool { return within(h, apart) }) {
 			continue
 		}
-		if within(heights[0], Apart) {
-			if beside || within(heights[0], Beside) {
-				continue
-			}
-			beside = true
-		}
+		beside = beside || apart == Beside
 		taken, heights = append(taken, c), append(heights, own)
 	}
 	return taken
