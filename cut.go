@@ -74,7 +74,7 @@ func (m *Model) cut(ctx context.Context, opt CutOptions, alike []int32) (*Model,
 	}
 	levels := []int{opt.Level}
 	if opt.Clusters > 0 || len(opt.Examples) > 0 {
-		levels = c.levels(m.Levels, len(opt.Examples) > 0)
+		levels = c.levels(m.Levels, m.Level, len(opt.Examples) > 0)
 	}
 	if opt.Clusters > 0 && len(opt.Examples) == 0 && len(levels) > 1 && m.Samples() < cutOnce {
 		return m.cutBest(ctx, c, levels[:2], examples, alike)
@@ -333,9 +333,9 @@ func checkClusters(clusters, samples int) error {
 	return nil
 }
 
-// levels returns the places of the levels, those that are best for what is asked for first; -1 alone if
-// there are none.
-func (c *cutter) levels(levels []Level, byExamples bool) []int {
+// levels returns the places of the levels, those that are best for what is asked for first and, of equals, the current one;
+// -1 alone if there are none.
+func (c *cutter) levels(levels []Level, current int, byExamples bool) []int {
 	if len(levels) == 0 {
 		return []int{-1}
 	}
@@ -348,7 +348,17 @@ func (c *cutter) levels(levels []Level, byExamples bool) []int {
 	for at := range levels {
 		order, suits[at] = append(order, at), selection.Suitability(levels[at].Labels, levels[at].Score, c.clusters, examples)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(suits[b], suits[a]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch least := cmp.Compare(suits[b], suits[a]); {
+		case least != 0:
+			return least
+		case a == current:
+			return -1
+		case b == current:
+			return 1
+		}
+		return 0
+	})
 	return order
 }
 

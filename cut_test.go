@@ -118,6 +118,29 @@ func TestFitClusters(t *testing.T) {
 	}
 }
 
+// A fit that is told a number of clusters, or examples, is the cut of one that is not.
+func TestFitIsCut(t *testing.T) {
+	known := mvclust.Constraints{MustLink: [][2]int{{7, 19}}, CannotLink: [][2]int{{3, 15}}}
+	plain, truth := cutModel(t, mvclust.Options{Constraints: known})
+	var examples []mvclust.Example
+	for i := 0; i < 60; i += 4 {
+		examples = append(examples, mvclust.Example{Sample: i, Label: string(rune('a' + truth[i]/2))})
+	}
+	for _, x := range []struct {
+		clusters int
+		examples []mvclust.Example
+	}{{8, nil}, {0, examples}, {0, examples[:2]}, {14, examples}} {
+		told, _ := cutModel(t, mvclust.Options{Constraints: known, Clusters: x.clusters, Examples: x.examples})
+		made := cut(t, plain, mvclust.CutOptions{Clusters: x.clusters, Examples: x.examples})
+		if !slices.Equal(told.Labels, made.Labels) || !slices.Equal(told.Confidence, made.Confidence) || told.Level != made.Level || told.Settings != made.Settings {
+			t.Errorf("%d clusters, %d examples: a fit has %d clusters at level %d, and a cut %d at %d", x.clusters, len(x.examples), told.Clusters(), told.Level, made.Clusters(), made.Level)
+		}
+		if !slices.Equal(told.Against, made.Against) || !slices.Equal(told.Examples, made.Examples) || !reflect.DeepEqual(told.Constraints, made.Constraints) {
+			t.Errorf("%d clusters, %d examples: a fit knows %+v, and a cut %+v", x.clusters, len(x.examples), told.Constraints, made.Constraints)
+		}
+	}
+}
+
 // A level has the graph of its number of neighbours, whether or not the model has it already.
 func TestCutGraph(t *testing.T) {
 	m, _ := cutModel(t, mvclust.Options{})

@@ -385,14 +385,18 @@ func (r *run) cut(result *Result, views []*View) error {
 	return err
 }
 
-// cutModel makes the result that of a cut of its model to the number of clusters.
+// cutModel makes the result that of a cut of its model to the number of clusters, or to what suits the examples.
 func (r *run) cutModel(result *Result, views []*View) error {
-	next, err := NewModel(views, result, nil).cut(r.ctx, CutOptions{Clusters: r.plan.Clusters, Threads: r.plan.Threads}, r.cutter.equal)
+	opt := CutOptions{Clusters: r.plan.Clusters, Examples: r.plan.Examples, Threads: r.plan.Threads}
+	next, err := NewModel(views, result, nil).cut(r.ctx, opt, r.cutter.equal)
 	if err != nil {
 		return err
 	}
 	result.Graph, result.Labels, result.Sizes, result.Confidence = next.Graph, next.Labels, sizes(next.Labels), next.Confidence
 	result.Level, result.Trace.Linked = next.Level, next.Linked
+	if len(r.plan.Examples) > 0 {
+		result.Against, result.Constraints = next.Against, r.cutter.known
+	}
 	result.Granularity.Neighbours, result.Granularity.Resolution = next.Settings.Neighbours, next.Settings.Resolution
 	result.Options.Neighbours, result.Options.Resolution = next.Settings.Neighbours, next.Settings.Resolution
 	for at, c := range result.Trace.Tried {

@@ -161,9 +161,6 @@ func (p *plan) order() error {
 // selection returns the settings of the search for K and the resolution.
 func (p *plan) selection() selection.Settings {
 	s := selection.Settings{Neighbours: p.Neighbours, Resolution: p.Resolution, MaxNeighbours: p.most, Partition: p.Partition}
-	if !p.cuts() {
-		s.Clusters = p.Clusters
-	}
 	if p.most > 0 {
 		s.Orders = 1 // the best score of many hardly hangs on the orders
 	}
@@ -265,8 +262,8 @@ func (p *plan) featuresFootprint() int64 {
 	return separation.Footprint(p.samples, p.dims)
 }
 
-// cuts says whether a number of clusters is made by a cut of what is found without it.
-func (p *plan) cuts() bool { return p.Preset == Auto && p.Clusters > 0 && len(p.Examples) == 0 }
+// cuts says whether a number of clusters, or what suits examples, is made by a cut of what is found without them.
+func (p *plan) cuts() bool { return p.Preset == Auto && (p.Clusters > 0 || len(p.Examples) > 0) }
 
 // tells says whether clusters that one distance tells are looked for.
 func (p *plan) tells() bool {

@@ -394,7 +394,6 @@ func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, e *e
 	if set.Loose = loose; known == loose {
 		known = nil
 	}
-	set.Examples = r.renumbered(e.order)
 	step := r.begin(StageChoose, set.Steps(fused.Samples()))
 	found, err := selection.Search(r.ctx, fused, known, set, r.plan.Seed, r.plan.Threads, step.done)
 	if err := step.end(err); err != nil {
@@ -405,16 +404,6 @@ func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, e *e
 	best := &found.Candidates[found.Best]
 	chosen := Granularity{best.Neighbours, best.Resolution, r.plan.Neighbours == 0 && r.plan.Resolution == 0}
 	return &clustering{chosen, found.Graph, found.Neighbourhoods, found.Partition, found.Levels, found.Level}, nil
-}
-
-// renumbered returns the examples with the numbers that samples have in an order.
-func (r *run) renumbered(order sparse.Permutation) []selection.Example {
-	place := order.Inverse()
-	var out []selection.Example
-	for _, x := range r.cutter.examples {
-		out = append(out, selection.Example{Sample: place[x.Sample], Class: x.Class})
-	}
-	return out
 }
 
 // refine propagates the probabilities on the graph, and what is known of pairs.

@@ -21,7 +21,7 @@ const (
 )
 
 // tell makes clusters of average linkage that one distance tells a level, if there are any. It takes them where
-// the views confirm each other, or with examples where they suit these better. order and known are those of found.
+// the views confirm each other. order and known are those of found.
 func (r *run) tell(found *clustering, views []*View, order sparse.Permutation, known *constraint.Resolved) error {
 	d, err := distances(r.ctx, r.given(views), order, r.plan.Threads)
 	if err != nil {
@@ -63,11 +63,6 @@ func (r *run) tell(found *clustering, views []*View, order sparse.Permutation, k
 	take := d.Views() > 1 && best.Least >= witnessed
 	if !take && moved > most {
 		own.Score *= most / moved
-	}
-	if examples := r.renumbered(order); len(examples) > 0 {
-		// Clusters that the examples are met in already would all suit them.
-		mine, theirs := selection.Suitability(best.Labels, own.Score, 0, examples), r.trace.Tried[r.trace.Chosen].Suitability(0, examples)
-		take = mine > theirs || take && mine == theirs
 	}
 	return r.add(found, own, best, walk, take)
 }

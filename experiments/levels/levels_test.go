@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 	}
 	x := &e.list[1]
 	for _, name := range []string{
-		bestOfFive, bestOfAll, byCut(20), byCut(50), byFit(20), byFit(50), restOf(20), restOf(50),
+		bestOfFive, bestOfAll, byCut(20), byCut(50), restOf(20), restOf(50),
 		cutClusters, after(10), after(50), askedFit, randomFit,
 	} {
 		if a := e.value(x, name); !(a > 60 && a <= 100) {
@@ -70,7 +70,7 @@ func TestPage(t *testing.T) {
 	}
 	told := func(by float64) map[string]float64 {
 		v := map[string]float64{count: 4}
-		for _, name := range []string{bestOfFive, bestOfAll, byCut(20), byCut(50), byFit(20), byFit(50), restOf(20), restOf(50), cutClusters, after(10), after(20), after(30), after(40), after(50), askedFit, randomFit} {
+		for _, name := range []string{bestOfFive, bestOfAll, byCut(20), byCut(50), restOf(20), restOf(50), cutClusters, after(10), after(20), after(30), after(40), after(50), askedFit, randomFit} {
 			v[name] = by
 		}
 		return v
@@ -85,7 +85,7 @@ func TestPage(t *testing.T) {
 		measured float64
 		where    string
 	}{
-		{59, ""}, {53.5, ""}, {53.5, ""}, {59, ""}, {59, ""}, {-3, "b"}, {-3, "b"}, {59, ""}, {80, ""}, {53.5, ""}, {0, ""}, {-3, "b"}, {-3, "b"}, {-3, "b"},
+		{59, ""}, {59, ""}, {59, ""}, {-3, "b"}, {59, ""}, {80, ""}, {53.5, ""}, {0, ""}, {-3, "b"}, {-3, "b"}, {-3, "b"},
 	}
 	for at, a := range e.aims() {
 		if !(math.Abs(a.Measured-want[at].measured) < 1e-9) || a.Where != want[at].where {
@@ -97,8 +97,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []string{
-		`| a\_b | 120 | 6 | 50.0 | 4.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 |`,
-		`| large | 120 | 6 | 50.0 | 4.0 | 70.0 | 70.0 | 70.0 | – | – | 70.0 | – | – | 70.0 |`,
+		`| a\_b | 120 | 6 | 50.0 | 4.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 | 60.0 |`,
+		`| large | 120 | 6 | 50.0 | 4.0 | 70.0 | 70.0 | 70.0 | – | 70.0 | – | 70.0 |`,
 		`| **mean of 2** |  |  | 50.0 | 53.5 | 53.5 | 53.5 | 53.5 | 53.5 | 53.5 | 53.5 |`,
 	} {
 		if !strings.Contains(page, row) {

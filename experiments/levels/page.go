@@ -41,8 +41,7 @@ func (e *Experiment) aims() []lab.Aim {
 	one := lab.Decimals(1)
 	second := e.done(1, bestOfFive)
 	small := e.done(1, after(pairs))
-	refitted := e.done(1, byFit(50))
-	told, again := fmt.Sprintf(", collection two (%d sets)", len(second)), fmt.Sprintf(", collection two (%d sets)", len(refitted))
+	told := fmt.Sprintf(", collection two (%d sets)", len(second))
 	answered := fmt.Sprintf(", the %d sets of collection two with at most %s samples", len(small), lab.Whole(mostAnswered))
 	of := func(what string, bound float64, measured float64) lab.Aim {
 		return lab.Aim{What: what, Bound: bound, AtLeast: true, Measured: measured, Write: one}
@@ -59,12 +58,9 @@ func (e *Experiment) aims() []lab.Aim {
 	random := e.over(small, randomFit)
 	return []lab.Aim{
 		of("mean ARI of the best of at most five levels"+told, 60, e.over(second, bestOfFive)),
-		of("with 20 examples, fit"+again, 60, e.over(refitted, byFit(20))),
-		of("with 50 examples, fit"+again, 63, e.over(refitted, byFit(50))),
-		of("after 20 examples, cut"+told, 60, e.over(second, byCut(20))),
-		of("after 50 examples, cut"+told, 63, e.over(second, byCut(50))),
-		least("change by 50 examples, cut, the least of all sets", byCut(50), e.done(-1, byCut(50))),
-		least("change by 50 examples, fit, the least of all sets", byFit(50), e.done(-1, byFit(50))),
+		of("with 20 examples, cut or fit"+told, 60, e.over(second, byCut(20))),
+		of("with 50 examples, cut or fit"+told, 63, e.over(second, byCut(50))),
+		least("change by 50 examples, the least of all sets", byCut(50), e.done(-1, byCut(50))),
 		of("with the number of classes, cut or fit"+told, 56, e.over(second, cutClusters)),
 		of("the same, the ten sets of collection one", 77, e.ten(cutClusters)),
 		of(fmt.Sprintf("after %d answers%s", pairs, answered), 59, e.over(small, after(pairs))),
@@ -109,7 +105,7 @@ func (p *page) Known() string {
 		{"told nothing", e.start}, e.column("levels", count), e.column("best of five", bestOfFive), e.column("of all", bestOfAll),
 	}
 	for _, n := range given {
-		columns = append(columns, e.column(byCut(n), byCut(n)), e.column("by fit", byFit(n)), e.column("the rest", restOf(n)))
+		columns = append(columns, e.column(fmt.Sprintf("%d examples", n), byCut(n)), e.column("the rest", restOf(n)))
 	}
 	return p.table(append(columns, e.column("number of clusters", cutClusters)), bestOfFive)
 }

@@ -119,7 +119,6 @@ var table = map[string]any{
 	"separation.Read":                    separation.Read,
 	"separation.Views.Features":          (*separation.Views).Features,
 	"selection.Candidate.Apart":          (*selection.Candidate).Apart,
-	"selection.Candidate.Suitability":    (*selection.Candidate).Suitability,
 	"linkage.Average":                    linkage.Average,
 	"linkage.Distances.Of":               (*linkage.Distances).Of,
 	"linkage.Distances.Views":            (*linkage.Distances).Views,

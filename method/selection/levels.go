@@ -36,8 +36,9 @@ const (
 	// MostLevels bounds the levels.
 	MostLevels = 7
 	// Apart is the least ratio between the numbers of clusters of at least 3 samples of two
-	// levels, but for one near the chosen one, for which it is Beside.
-	Apart  = 2.0
+	// levels.
+	Apart = 2.0
+	// Beside is that of one level near the chosen one from all others.
 	Beside = 1.2
 	// supported is the least score of a level, as a share of the best.
 	supported = 0.02
@@ -254,21 +255,6 @@ func (r *Result) setLevels(levels []Level) {
 // Example is a sample whose class is known. Classes are numbered from 0.
 type Example struct{ Sample, Class int }
 
-// wanted returns the place of the candidate that is nearest to what is asked for: to a number of
-// clusters, or to examples. best is the place of that of the largest score.
-func (s *searcher) wanted(candidates []Candidate, best int) int {
-	if s.set.Clusters == 0 && len(s.set.Examples) == 0 {
-		return best
-	}
-	most := -1.0
-	for at := range candidates {
-		if w := candidates[at].Suitability(s.set.Clusters, s.set.Examples); w > most {
-			best, most = at, w
-		}
-	}
-	return best
-}
-
 const (
 	// breadth is the standard deviation of the logarithm of the number of clusters around one
 	// that is asked for.
@@ -279,11 +265,6 @@ const (
 	// negligible is a score where there is none.
 	negligible = 1e-9
 )
-
-// Suitability is that of the partition that stands for the candidate, before it meets any constraint.
-func (c *Candidate) Suitability(clusters int, examples []Example) float64 {
-	return Suitability(c.labels, max(0, c.Score), clusters, examples)
-}
 
 // Suitability says how well a partition of the given score is what is asked for. With a number of
 // clusters K above 0, it is the score times

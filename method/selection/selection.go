@@ -38,10 +38,6 @@ type Settings struct {
 	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for what the function
 	// MaxNeighbours returns.
 	MaxNeighbours int
-	// Clusters, above 0, and Examples have another candidate chosen than that of the largest
-	// score: that of the largest Suitability.
-	Clusters int
-	Examples []Example
 	// Features are what Separation is measured by; nil for nothing.
 	Features *separation.Features
 	// Partition steers the search of every partition. Its Levels of 0 stand for Levels.
@@ -128,8 +124,7 @@ type Candidate struct {
 	// plateau, of all where there is not.
 	Score float64 `json:"score"`
 	// Divided is how many clusters of the chosen candidate were divided on, where finer candidates
-	// agree on the parts. Fewer than 30,000 samples, or a number of clusters or examples that are
-	// asked for, leave all of them whole.
+	// agree on the parts. Of fewer than 30,000 samples all are left whole.
 	Divided int `json:"divided,omitempty"`
 	// Linked says that the clusters are not found by moves, but are those of average linkage that one distance
 	// tells, linkage.Cut. Then Plateau is its F1, Agreement its Least, Reproducibility 1, and Resolution the
@@ -223,7 +218,6 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 		return nil, err
 	}
 	r.Best, r.Clear = choose(r.Candidates, samples, most)
-	r.Best = s.wanted(r.Candidates, r.Best)
 	if err := s.divide(ctx, walk, r, threads); err != nil {
 		return nil, err
 	}
@@ -246,10 +240,10 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	return r, nil
 }
 
-// divide divides the chosen clusters where there are many samples and no other wish.
+// divide divides the chosen clusters where there are many samples.
 func (s *searcher) divide(ctx context.Context, over *walk, r *Result, threads int) (err error) {
 	best := &r.Candidates[r.Best]
-	if s.plan.samples >= many && s.set.Clusters == 0 && len(s.set.Examples) == 0 && best.Score > 0 {
+	if s.plan.samples >= many && best.Score > 0 {
 		best.labels, best.Divided, err = divide(ctx, over, r.Candidates, r.Best, len(s.plan.resolutions), threads)
 	}
 	return err
