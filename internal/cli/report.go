@@ -154,7 +154,7 @@ type choiceReport struct {
 	Tried  []selection.Candidate `json:"tried"`
 }
 
-func newChoiceReport(trace *mvclust.Trace) *choiceReport {
+func newChoiceReport(trace *mvclust.Trace, asked bool) *choiceReport {
 	if len(trace.Tried) == 0 {
 		return nil
 	}
@@ -168,6 +168,9 @@ func newChoiceReport(trace *mvclust.Trace) *choiceReport {
 		r.Why = fmt.Sprintf("%s at resolution %.3g, as asked for", words.Count(c.Neighbours, "neighbour"), c.Resolution)
 	case c.Score == 0:
 		r.Why = fmt.Sprintf("%s at resolution %.3g: no partition of %d tried is stable and worth its clusters", words.Count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried))
+	case asked:
+		r.Why = fmt.Sprintf("%s at resolution %.3g: of the levels, the one that suits what was asked for (%.2f with another resolution, %.2f with other neighbours, %.0f%% shorter walks)",
+			words.Count(c.Neighbours, "neighbour"), c.Resolution, c.Plateau, c.Agreement, 100*c.Compression)
 	default:
 		r.Why = fmt.Sprintf("%s at resolution %.3g: of %d partitions tried, the most stable for its compression (%.2f with another resolution, %.2f with other neighbours, %.0f%% shorter walks)",
 			words.Count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried), c.Plateau, c.Agreement, 100*c.Compression)
@@ -203,7 +206,7 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 		Version: mvclust.Version, Command: "fit", Preset: o.preset, Settings: settings(opt),
 		Seed: opt.Seed, Threads: opt.Threads, Started: j.started.UTC().Truncate(time.Millisecond),
 		Stages: slices.Clone(j.stages), Pairs: trace.Pairs, Edges: trace.Edges,
-		Choice: newChoiceReport(trace), Learning: newLearnReport(result.Functions),
+		Choice: newChoiceReport(trace, opt.Clusters > 0 || len(opt.Examples) > 0), Learning: newLearnReport(result.Functions),
 		Labels: o.format.labelsFile(), Clusters: len(result.Sizes), Sizes: result.Sizes[:min(mostSizes, len(result.Sizes))],
 		Notes: append([]string{}, set.Notes...),
 	}
