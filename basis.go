@@ -52,11 +52,11 @@ func (r *run) basis(views []*View) (*basis, error) {
 	return b, r.without(views, b, leftOut)
 }
 
-// without makes all of b again but the views that are left out: the order of the samples, by which ties are broken,
-// the versions of the rows, which these confirmed or not, and the number of candidates.
+// without makes b again, but for the views that are left out. They had a say in the order of the samples, by which ties
+// are broken, in which versions of the other rows are compared, and in the number of candidates.
 func (r *run) without(views []*View, b *basis, leftOut []bool) error {
 	opt := r.asked
-	opt.Metrics, opt.Order = nil, r.plan.Order
+	opt.Metrics = nil
 	var kept []*View
 	var dims, place []int
 	for m, v := range views {
@@ -76,10 +76,8 @@ func (r *run) without(views []*View, b *basis, leftOut []bool) error {
 	if err != nil {
 		return err
 	}
-	if r.asked.Order == nil {
-		if plan.Order, err = orderByValues(r.ctx, kept, plan.Seed, plan.Threads); err != nil {
-			return err
-		}
+	if err := plan.number(r.ctx, kept); err != nil {
+		return err
 	}
 	for _, m := range place {
 		b.spaces[m], b.lists[m] = nil, nil // they may be freed

@@ -348,17 +348,10 @@ func (c *cutter) levels(levels []Level, current int, byExamples bool) []int {
 	for at := range levels {
 		order, suits[at] = append(order, at), selection.Suitability(levels[at].Labels, levels[at].Score, c.clusters, examples)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch least := cmp.Compare(suits[b], suits[a]); {
-		case least != 0:
-			return least
-		case a == current:
-			return -1
-		case b == current:
-			return 1
-		}
-		return 0
-	})
+	if current >= 0 {
+		order = slices.Insert(slices.Delete(order, current, current+1), 0, current)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(suits[b], suits[a]) })
 	return order
 }
 

@@ -142,13 +142,8 @@ func newRun(ctx context.Context, views []*View, opt Options) (*run, error) {
 			return nil, err
 		}
 	}
-	if plan.Order == nil && plan.Preset == Auto {
-		if plan.Order, err = orderByValues(ctx, views, plan.Seed, plan.Threads); err != nil {
-			return nil, err
-		}
-	}
-	if plan.Order == nil {
-		plan.Order = plan.random(orderStream).Perm(plan.samples)
+	if err := plan.number(ctx, views); err != nil {
+		return nil, err
 	}
 	return &run{ctx: ctx, asked: opt, plan: plan, costs: plan.costs(counts)}, nil
 }
@@ -363,7 +358,8 @@ func sizes(labels []int) []int {
 	return counts
 }
 
-// cut makes the result meet Options.Clusters and Options.Examples.
+// cut makes the result meet Options.Clusters and Options.Examples: by a cut of its model, or under Paper, which has no
+// levels, from its clusters on.
 func (r *run) cut(result *Result, views []*View) error {
 	if len(r.cutter.examples) == 0 && r.cutter.clusters == 0 {
 		return nil
@@ -375,9 +371,6 @@ func (r *run) cut(result *Result, views []*View) error {
 	p := &granular{result.Graph, result.Labels, result.Granularity.Resolution, r.plan.Partition, r.plan.Seed}
 	if err := r.cutter.apply(r.ctx, p); err != nil {
 		return err
-	}
-	if result.Level >= 0 && !slices.Equal(p.labels, result.Labels) {
-		result.Level, result.Trace.Linked = -1, false
 	}
 	result.Graph, result.Labels, result.Sizes, result.Constraints = p.graph, p.labels, sizes(p.labels), r.cutter.known
 	var err error

@@ -10,6 +10,18 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 )
 
+// number sets the order of the samples, unless one was given: under Auto by their values, else at random.
+func (p *plan) number(ctx context.Context, views []*View) (err error) {
+	switch {
+	case p.Order != nil:
+	case p.Preset == Auto:
+		p.Order, err = orderByValues(ctx, views, p.Seed, p.Threads)
+	default:
+		p.Order = p.random(orderStream).Perm(p.samples)
+	}
+	return err
+}
+
 // orderByValues returns the samples in an order that depends on the seed and their values
 // alone, and so not on the order of the rows: by a hash of both. Only samples that are equal in
 // all views keep the order that they have.

@@ -219,17 +219,8 @@ func (r *run) training(p *pairs) ([][]float32, error) {
 		return p.Thin(few).Similarities(r.ctx, p.spaces, r.plan.Threads, nil)
 	}
 	var err error
-	if p.similarities, err = p.Similarities(r.ctx, p.spaces, r.plan.Threads, nil); err != nil || p.Len() <= few {
-		return p.similarities, err
-	}
-	thin := make([][]float32, len(p.similarities))
-	for m, all := range p.similarities {
-		thin[m] = make([]float32, few)
-		for t := range thin[m] {
-			thin[m][t] = all[sparse.Spaced(t, few, p.Len())]
-		}
-	}
-	return thin, nil
+	p.similarities, err = p.Similarities(r.ctx, p.spaces, r.plan.Threads, nil)
+	return probability.Thin(p.similarities, few), err
 }
 
 // askLearner lets the caller's Learner take the place of probability.Learn.

@@ -270,6 +270,7 @@ var table = map[string]any{
 	"probability.Function.Lookup":        (*probability.Function).Lookup,
 	"probability.Functions.Validate":     (*probability.Functions).Validate,
 	"probability.Learn":                  probability.Learn,
+	"probability.Thin":                   probability.Thin,
 	"probability.Lookup.At":              (*probability.Lookup).At,
 	"probability.Loss.MarshalText":       probability.Loss.MarshalText,
 	"probability.Loss.String":            probability.Loss.String,

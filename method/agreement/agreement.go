@@ -121,13 +121,13 @@ func compare(ctx context.Context, space *similarity.Space, lists []*neighbour.Li
 	}
 	out := make([]float64, len(lists))
 	for l := range out {
-		var all counts
+		var sum counts
 		for _, w := range workers {
 			if w != nil {
-				all.won, all.all, all.shared = all.won+w.counts[l].won, all.all+w.counts[l].all, all.shared+w.counts[l].shared
+				sum.won, sum.all, sum.shared = sum.won+w.counts[l].won, sum.all+w.counts[l].all, sum.shared+w.counts[l].shared
 			}
 		}
-		if out[l] = float64(all.won) / float64(all.all); all.all == 0 || all.shared < enough {
+		if out[l] = float64(sum.won) / float64(sum.all); sum.all == 0 || sum.shared < enough {
 			out[l] = math.NaN()
 		}
 	}

@@ -30,7 +30,7 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 	if same == nil {
 		return nil, errors.New("nothing says which pairs are of one class; pass a function")
 	}
-	taken := thin(similarities, set.Pairs)
+	taken := Thin(similarities, set.Pairs)
 	n, all := len(taken[0]), len(similarities[0])
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(n)

@@ -156,7 +156,7 @@ func TestCalibrateAsksForPairs(t *testing.T) {
 				w[m][k] = x - x + float32(k) // the number of the pair, or NaN
 			}
 		}
-		taken, asked := thin(w, max(1, limit)), make([][]float32, 2)
+		taken, asked := Thin(w, max(1, limit)), make([][]float32, 2)
 		if limit == 0 {
 			taken = w
 		}

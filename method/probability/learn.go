@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mvclust/mvclust/method/sparse"
 )
@@ -48,7 +49,7 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	if err := check(similarities); err != nil {
 		return nil, err
 	}
-	similarities = thin(similarities, set.Pairs)
+	similarities = Thin(similarities, set.Pairs)
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(len(similarities[0]))
 	}
@@ -151,17 +152,17 @@ func project(f, weight []float64) {
 	}
 }
 
-// thin returns the similarities of n pairs, evenly spaced, or of all where there are no more.
-func thin(similarities [][]float32, n int) [][]float32 {
-	pairs := len(similarities[0])
-	if pairs <= n {
-		return similarities
-	}
-	taken := make([][]float32, len(similarities))
+// Thin returns the similarities of n of the pairs, by view and pair number: evenly spaced, or all where there are
+// no more, in the memory of the given ones.
+func Thin(similarities [][]float32, n int) [][]float32 {
+	taken := slices.Clone(similarities)
 	for m, w := range similarities {
-		taken[m] = make([]float32, n)
+		if len(w) <= n {
+			continue
+		}
+		taken[m] = make([]float32, max(0, n))
 		for k := range taken[m] {
-			taken[m][k] = w[sparse.Spaced(k, n, pairs)]
+			taken[m][k] = w[sparse.Spaced(k, n, len(w))]
 		}
 	}
 	return taken

@@ -190,7 +190,7 @@ func TestLearnKeepsFunctionsRising(t *testing.T) {
 				t.Run(fmt.Sprintf("%d views/%s/%s", views, a.name, name), func(t *testing.T) {
 					set.Epochs = 25
 					model := learn(t, w, set)
-					checkModel(t, model, thin(w, model.Settings.Pairs))
+					checkModel(t, model, Thin(w, model.Settings.Pairs))
 				})
 			}
 		}
@@ -476,7 +476,7 @@ func TestEvery(t *testing.T) {
 			for i := range pairs {
 				w[0][i], w[1][i] = float32(i), float32(-i)
 			}
-			got := thin(w, limit)
+			got := Thin(w, limit)
 			n := len(got[0])
 			if n != min(pairs, limit) || len(got) != 2 || len(got[1]) != n {
 				t.Fatalf("%d of %d pairs, %d asked for", n, pairs, limit)
