@@ -38,7 +38,7 @@ func (x *subject) name() string { return x.setup.Name() }
 // Cases lists every .npz file of the folders, small ones first; of these the named ones, or all.
 func (e *Experiment) Cases(_ context.Context, l *lab.Lab, names []string) ([]lab.Case, error) {
 	e.l = l
-	l.Methods = map[lab.Method]lab.Func{measuring: measure, telling: tell}
+	l.Methods = map[lab.Method]lab.Func{measuring: measure}
 	files, err := l.Sets(names)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (e *Experiment) Cases(_ context.Context, l *lab.Lab, names []string) ([]lab
 		return nil, fmt.Errorf("--data: %s holds no .npz files; name a folder of data sets", strings.Join(l.Folders, ", "))
 	}
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(e.bytes(a), e.bytes(b)) })
-	var cases, later []lab.Case
+	var cases []lab.Case
 	for _, file := range files {
 		if l.Quick && !l.Small(file) {
 			continue
@@ -55,9 +55,8 @@ func (e *Experiment) Cases(_ context.Context, l *lab.Lab, names []string) ([]lab
 		x := subject{lab.Setup{File: file, Method: measuring}, l.Collection(file)}
 		e.list = append(e.list, x)
 		cases = append(cases, lab.Case{Label: x.name(), Setups: []lab.Setup{x.setup}, Seeds: e.Seeds})
-		later = append(later, lab.Case{Label: x.name() + ", told", Setups: []lab.Setup{x.setup.By(telling)}, Seeds: e.Seeds})
 	}
-	return append(cases, later...), nil
+	return cases, nil
 }
 
 // bytes returns the size of a file, 0 where it is unknown.
@@ -79,11 +78,7 @@ func (e *Experiment) own(x *subject) lab.Records {
 // value returns the mean of a number over the seeds, NaN where there is none.
 func (e *Experiment) value(x *subject, name string) float64 {
 	sum, n := 0.0, 0
-	list := e.own(x)
-	if !slices.ContainsFunc(list, func(r *lab.Record) bool { return r.Values[name] != nil }) {
-		list, _ = e.l.Of(x.setup.By(telling), e.Seeds)
-	}
-	for _, r := range list {
+	for _, r := range e.own(x) {
 		if r.Values[name] != nil {
 			sum += r.Value(name)
 			n++

@@ -16,10 +16,9 @@ import (
 )
 
 // measuring is the method that fits a set, cuts the model by what a person knows, and answers
-// questions about it. telling fits with what is known from the start.
+// questions about it, of which fits are then told from the start.
 const (
 	measuring lab.Method = "levels"
-	telling   lab.Method = "told"
 )
 
 // The numbers that a run has: scores in percent. Of several draws they are means.
@@ -103,19 +102,6 @@ func measure(ctx context.Context, t *lab.Task) error {
 	}
 	if err := k.cuts(ctx); err != nil || len(k.classes) > mostAnswered {
 		return err
-	}
-	_, err = k.answers(ctx)
-	return err
-}
-
-// tell runs the method telling.
-func tell(ctx context.Context, t *lab.Task) error {
-	k, err := fit(ctx, t)
-	if err != nil {
-		return err
-	}
-	if len(k.classes) > mostAnswered {
-		return nil
 	}
 	return k.answered(ctx)
 }
@@ -218,7 +204,7 @@ func (k *knower) refit(ctx context.Context, opt mvclust.Options) ([]int, error) 
 	return result.Labels, nil
 }
 
-// answered scores fits with answers and with as many random pairs.
+// answered scores the answers of a review, and fits with these and with as many random pairs.
 func (k *knower) answered(ctx context.Context) error {
 	asked, err := k.answers(ctx)
 	if err != nil {
