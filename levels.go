@@ -28,7 +28,7 @@ type Level struct {
 	// Compression is the share by which the clusters shorten the description of a random walk
 	// between nearest neighbours: how much they explain.
 	Compression float64 `json:"compression"`
-	// Score is that of selection.Candidate, by which granularities are compared.
+	// Score is that of selection.Level, by which levels are compared, from 0 to 1.
 	Score float64 `json:"score"`
 	// Nested says how far the clusters lie within those of the next coarser level: the share of
 	// the samples that are where most of their cluster is. It is 1 for the coarsest level.

@@ -58,13 +58,12 @@ func (r *run) tell(found *clustering, views []*View, order sparse.Permutation, k
 	if err != nil {
 		return err
 	}
-	other := r.trace.Tried[r.trace.Chosen].Score
-	own.Compression, own.Score, own.Stability = most, other, best.F1*best.Least
-	take := d.Views() > 1 && best.Least >= witnessed
+	take, share := d.Views() > 1 && best.Least >= witnessed, 1.0
 	if !take && moved > most {
-		own.Score *= most / moved
+		share = most / moved
 	}
-	return r.add(found, own, best, walk, take)
+	own.Compression, own.Score, own.Stability = most, share*found.levels[found.level].Score, best.F1*best.Least
+	return r.add(found, own, best, walk, share*r.trace.Tried[r.trace.Chosen].Score, take)
 }
 
 // told returns the clusters of a cut as a level of the graph that was found, with what is known met.
@@ -85,8 +84,8 @@ func (r *run) told(found *clustering, c *linkage.Cut, known *constraint.Resolved
 	return own, nil
 }
 
-// add makes a level of a cut one more, and the current one if it is to be taken.
-func (r *run) add(found *clustering, own selection.Level, c *linkage.Cut, walk *graph.Graph, take bool) error {
+// add makes a level of a cut one more, and a candidate of the given score; the current one if it is to be taken.
+func (r *run) add(found *clustering, own selection.Level, c *linkage.Cut, walk *graph.Graph, score float64, take bool) error {
 	modularity, err := selection.Modularity(walk, own.Labels)
 	if err != nil {
 		return err
@@ -105,7 +104,7 @@ func (r *run) add(found *clustering, own selection.Level, c *linkage.Cut, walk *
 	found.levels, found.level = slices.Insert(found.levels, at, own), now
 	r.trace.Tried = append(r.trace.Tried, selection.Candidate{
 		Neighbours: own.Neighbours, Resolution: own.Resolution, Clusters: own.Clusters, Reproducibility: 1, Plateau: c.F1, Agreement: c.Least,
-		Evenness: selection.Evenness(sizes(own.Labels)), Compression: own.Compression, Modularity: modularity, Separation: 1, Score: own.Score, Linked: true,
+		Evenness: selection.Evenness(sizes(own.Labels)), Compression: own.Compression, Modularity: modularity, Separation: 1, Score: score, Linked: true,
 	})
 	if take {
 		found.level, r.trace.Chosen, r.trace.Linked = at, len(r.trace.Tried)-1, true

@@ -16,9 +16,9 @@ type Criterion struct {
 	Name string
 	// Meaning says in one line what it measures.
 	Meaning string
-	// Exponents are the powers that it has in the score: where a plateau is clear, and where
-	// none is.
-	Exponents [2]float64
+	// Exponents are the powers that it has in the score: where a plateau is clear, where none is, and
+	// in that of a level beside the chosen one.
+	Exponents [3]float64
 	// Factor returns the factor, at least 0, of which the score has the power.
 	Factor func(c *Candidate) float64
 
@@ -34,6 +34,7 @@ const evenness = "evenness"
 const (
 	whereClear = iota
 	whereUnclear
+	asLevel
 )
 
 // Criteria lists the factors of the score. The exponents balance them: with less weight on
@@ -43,37 +44,37 @@ func Criteria() []Criterion {
 	return []Criterion{
 		{
 			Name: "plateau", Meaning: "adjusted Rand index with the partition of a neighbouring resolution",
-			Exponents: [2]float64{2.5, 0}, Factor: func(c *Candidate) float64 { return max(0, c.Plateau) },
+			Exponents: [3]float64{2.5, 0, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Plateau) },
 			measure: (*judge).plateau, field: func(c *Candidate) *float64 { return &c.Plateau },
 		},
 		{
 			Name: "agreement", Meaning: "adjusted Rand index with the most similar partitions of the next numbers of neighbours",
-			Exponents: [2]float64{4, 4}, Factor: func(c *Candidate) float64 { return max(0, c.Agreement) },
+			Exponents: [3]float64{4, 4, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Agreement) },
 			measure: (*judge).agreement, field: func(c *Candidate) *float64 { return &c.Agreement },
 		},
 		{
 			Name: "reproducibility", Meaning: "adjusted Rand index between partitions of two orders of moves",
-			Exponents: [2]float64{0, 4}, Factor: func(c *Candidate) float64 { return max(0, c.Reproducibility) },
+			Exponents: [3]float64{0, 4, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Reproducibility) },
 			measure: (*judge).reproducibility, field: func(c *Candidate) *float64 { return &c.Reproducibility },
 		},
 		{
 			Name: evenness, Meaning: "number of clusters of equal size with the entropy of the sizes, as a share of the clusters",
-			Exponents: [2]float64{2, 1}, Factor: func(c *Candidate) float64 { return c.Evenness },
+			Exponents: [3]float64{2, 1, 2}, Factor: func(c *Candidate) float64 { return c.Evenness },
 			measure: (*judge).evenness, field: func(c *Candidate) *float64 { return &c.Evenness },
 		},
 		{
 			Name: "compression", Meaning: "share by which the clusters shorten the description of a random walk",
-			Exponents: [2]float64{1, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Compression) },
+			Exponents: [3]float64{1, 1, 0}, Factor: func(c *Candidate) float64 { return max(0, c.Compression) },
 			measure: (*judge).compression, field: func(c *Candidate) *float64 { return &c.Compression },
 		},
 		{
 			Name: "separation", Meaning: "share of the samples that are in clusters with a gap to the one beside them, in views of few features",
-			Exponents: [2]float64{2, 2}, Factor: (*Candidate).Apart,
+			Exponents: [3]float64{2, 2, 2}, Factor: (*Candidate).Apart,
 			measure: (*judge).separation, field: func(c *Candidate) *float64 { return &c.Separation },
 		},
 		{
 			Name: "modularity", Meaning: "share of the steps of the walk that stay in a cluster, beyond chance",
-			Exponents: [2]float64{0, 2}, Factor: func(c *Candidate) float64 { return max(0, c.Modularity) },
+			Exponents: [3]float64{0, 2, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Modularity) },
 			measure: (*judge).modularity, field: func(c *Candidate) *float64 { return &c.Modularity },
 		},
 	}
@@ -125,29 +126,33 @@ const (
 // is; but of all that are about as clear, the best is the one that the other score prefers, which
 // looks less at the plateau and more at what the clusters say of the walk.
 func choose(candidates []Candidate, samples, most int) (best int, isClear bool) {
-	criteria, weight := Criteria(), evennessWeight(samples)
-	var scores [2][]float64
-	for row := range scores {
-		scores[row] = make([]float64, len(candidates))
-		for c := range candidates {
-			scores[row][c] = candidates[c].score(criteria, row, weight, most)
-		}
-	}
-	first, row := &candidates[top(candidates, scores[whereClear])], whereUnclear
+	weight := evennessWeight(samples)
+	by := [...][]float64{whereClear: scores(candidates, whereClear, samples, most), whereUnclear: scores(candidates, whereUnclear, samples, most)}
+	first, row := &candidates[top(candidates, by[whereClear])], whereUnclear
 	if isClear = first.clear(stable, weight); isClear {
 		row = whereClear
 	}
 	for c := range candidates {
-		candidates[c].Score = scores[row][c]
+		candidates[c].Score = by[row][c]
 		if isClear && !candidates[c].clear(stable*first.stability(), weight) {
-			scores[whereUnclear][c] = 0
+			by[whereUnclear][c] = 0
 		}
 	}
-	best = top(candidates, scores[whereUnclear])
-	if scores[whereUnclear][best] == 0 {
-		best = top(candidates, scores[row])
+	best = top(candidates, by[whereUnclear])
+	if by[whereUnclear][best] == 0 {
+		best = top(candidates, by[row])
 	}
 	return best, isClear
+}
+
+// scores returns the scores of all candidates with the exponents of a row.
+func scores(candidates []Candidate, row, samples, most int) []float64 {
+	criteria, weight := Criteria(), evennessWeight(samples)
+	of := make([]float64, len(candidates))
+	for c := range candidates {
+		of[c] = candidates[c].score(criteria, row, weight, most)
+	}
+	return of
 }
 
 // clear reports whether the plateau of c is as stable as that, and c even enough.
@@ -218,19 +223,35 @@ func setCriteria(ctx context.Context, over *walk, features *separation.Features,
 	single := newCrossings(over, make([]int32, len(over.degree)), 1).codeLength(samples)
 	criteria := Criteria()
 	judges := make([]*judge, parallel.Threads(threads))
-	err := parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
-		if judges[worker] == nil {
-			judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: over, named: samples, single: single, features: features, table: tabulation{spaced: over.spaced}}
-		}
-		c := &candidates[at]
-		for _, x := range criteria {
-			*x.field(c) = x.measure(judges[worker], at)
-		}
-	})
+	each := func(do func(j *judge, at int)) error {
+		return parallel.Blocks(ctx, threads, len(candidates), 1, func(worker, at, _ int) {
+			if judges[worker] == nil {
+				judges[worker] = &judge{ctx: ctx, candidates: candidates, width: width, walk: over, named: samples, single: single, features: features, table: tabulation{spaced: over.spaced}}
+			}
+			do(judges[worker], at)
+		})
+	}
+	err := each((*judge).count)
+	if err == nil {
+		err = each(func(j *judge, at int) {
+			for _, x := range criteria {
+				*x.field(&candidates[at]) = x.measure(j, at)
+			}
+		})
+	}
 	for c := range candidates {
 		candidates[c].orders = nil
 	}
 	return err
+}
+
+// count sets what the comparisons need of the partitions of candidate at.
+func (j *judge) count(at int) {
+	for o := range j.candidates[at].orders {
+		p := &j.candidates[at].orders[o]
+		j.table.group(p)
+		p.together = j.table.within
+	}
 }
 
 // reproducibility returns the mean adjusted Rand index between two orders, or 1 where there is a
@@ -282,13 +303,7 @@ func (j *judge) plateau(at int) float64 {
 	column := at % j.width
 	return j.mean(at, func(o int) float64 {
 		j.table.group(&j.candidates[at].orders[o])
-		largest := -1.0
-		for _, step := range []int{-1, 1} {
-			if to := column + step; to >= 0 && to < j.width {
-				largest = max(largest, j.table.rand(&j.candidates[at+step].orders[o]))
-			}
-		}
-		return largest
+		return j.alike(at-min(column, 1), at+1+min(j.width-1-column, 1), at)
 	})
 }
 
@@ -303,18 +318,27 @@ func (j *judge) agreement(at int) float64 {
 		j.table.group(&j.candidates[at].orders[o])
 		sum, sides := 0.0, 0
 		for _, to := range []int{row - 1, row + 1} {
-			if to < 0 || to >= rows {
-				continue
+			if to >= 0 && to < rows {
+				sum += j.alike(to*j.width, (to+1)*j.width, -1)
+				sides++
 			}
-			largest := -1.0
-			for other := to * j.width; other < (to+1)*j.width && j.ctx.Err() == nil; other++ {
-				largest = max(largest, j.table.rand(&j.candidates[other].orders[o]))
-			}
-			sum += largest
-			sides++
 		}
 		return sum / float64(sides)
 	})
+}
+
+// alike returns the largest adjusted Rand index of the grouped partition with those of the candidates
+// from first to before end, but for one, in any order of moves: one that ended in a poor partition hides no other.
+func (j *judge) alike(first, end, but int) float64 {
+	largest := -1.0
+	for c := first; c < end && j.ctx.Err() == nil; c++ {
+		for o := range j.candidates[c].orders {
+			if b := &j.candidates[c].orders[o]; c != but && j.table.atMost(b) > largest {
+				largest = max(largest, j.table.rand(b))
+			}
+		}
+	}
+	return largest
 }
 
 // evenness returns exp(H) / clusters, with H the entropy of the sizes.
@@ -463,8 +487,8 @@ type tabulation struct {
 	end    []int32 // cluster -> where its members end
 	within int64   // pairs of them in one cluster
 
-	sizes, common, touched []int32 // scratch, by cluster of the other partition
-	spaced                 []int32 // the nodes of these samples; nil where nodes are samples
+	common, touched []int32 // scratch, by cluster of the other partition
+	spaced          []int32 // the nodes of these samples; nil where nodes are samples
 }
 
 // group makes a the partition that others are compared with, on evenly spaced samples where there
@@ -494,12 +518,17 @@ func (t *tabulation) group(a *order) {
 	t.end = t.end[:a.clusters]
 }
 
-// rand returns the adjusted Rand index of the grouped partition and b; 1 where both are trivial in
-// the same way.
+// atMost returns what rand(b) can be at most: that of partitions of which one divides the other.
+func (t *tabulation) atMost(b *order) float64 {
+	return adjusted(float64(min(t.within, b.together)), float64(t.within), float64(b.together), len(t.member))
+}
+
+// rand returns the adjusted Rand index of the grouped partition and b, whose pairs are counted; 1 where both are
+// trivial in the same way.
 func (t *tabulation) rand(b *order) float64 {
-	t.sizes, t.common = resized(t.sizes, b.clusters), resized(t.common, b.clusters)
+	t.common = resized(t.common, b.clusters)
 	labels, common, touched := b.labels, t.common, t.touched
-	both, within, from := int64(0), int64(0), int32(0)
+	both, from := int64(0), int32(0)
 	for _, end := range t.end {
 		touched = touched[:0]
 		for _, i := range t.member[from:end] {
@@ -512,16 +541,12 @@ func (t *tabulation) rand(b *order) float64 {
 		}
 		for _, l := range touched {
 			both += pairs(common[l])
-			t.sizes[l] += common[l]
 			common[l] = 0
 		}
 		from = end
 	}
 	t.touched = touched
-	for _, size := range t.sizes {
-		within += pairs(size)
-	}
-	return adjusted(float64(both), float64(t.within), float64(within), len(t.member))
+	return adjusted(float64(both), float64(t.within), float64(b.together), len(t.member))
 }
 
 // adjusted returns the adjusted Rand index of two partitions of so many samples: both is the number of

@@ -27,9 +27,11 @@ type Level struct {
 	Stability float64
 	// Linked says that the clusters are those of average linkage.
 	Linked bool
-	// Compression and Score are the candidate's.
+	// Compression is the candidate's.
 	Compression float64
-	Score       float64
+	// Score is what levels are compared by, the product of the candidate's Plateau, Agreement, Reproducibility and
+	// Modularity and the squares of Evenness, of which the exponent falls as in Candidate.Score, and Apart().
+	Score float64
 }
 
 const (
@@ -40,8 +42,8 @@ const (
 	Apart = 2.0
 	// Beside is that of one level near the chosen one from all others.
 	Beside = 1.2
-	// supported is the least score of a level, as a share of the best.
-	supported = 0.02
+	// supported is the least score of a level, as a share of the chosen one's.
+	supported = 0.1
 	// small is the number of samples from which on a cluster counts towards the distance
 	// between levels.
 	small = 3
@@ -51,17 +53,17 @@ const (
 // others by falling score, it takes those whose number of clusters of at least 3 samples is
 // well apart from those taken, and the first near the best that is apart from all by less: with it, what
 // has nearly the right number of clusters is a step away.
-func ladder(candidates []Candidate, best int) []int {
+func ladder(candidates []Candidate, scores []float64, best int) []int {
 	order := make([]int, len(candidates))
 	for c := range order {
 		order[c] = c
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(candidates[b].Score, candidates[a].Score), a-b)
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), a-b)
 	})
 	taken, heights, beside := []int{best}, []float64{height(candidates[best].labels)}, false
 	for _, c := range order {
-		if score := candidates[c].Score; len(taken) == MostLevels || score <= 0 || score < supported*candidates[best].Score {
+		if len(taken) == MostLevels || scores[c] <= 0 || scores[c] < supported*scores[best] {
 			break
 		}
 		own, apart := height(candidates[c].labels), Apart
@@ -131,8 +133,8 @@ type settled struct {
 	partition *partition.Result
 }
 
-// settle finds the partitions of the candidates of a ladder, and the graph of the first.
-func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates []Candidate, ladder []int, threads int) (levels []Level, best settled, err error) {
+// settle finds the partitions of the candidates of a ladder, which have these scores, and the graph of the first.
+func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates []Candidate, scores []float64, ladder []int, threads int) (levels []Level, best settled, err error) {
 	levels, failed := make([]Level, len(ladder)), make([]error, len(ladder))
 	turns, graphs := make([]int, len(ladder)), map[int]*graphPair{}
 	for at, c := range ladder {
@@ -157,7 +159,7 @@ func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates [
 		}
 		var found settled
 		if found, failed[at] = s.refine(ctx, g, candidates, c); failed[at] == nil {
-			levels[at] = newLevel(c, found.partition)
+			levels[at] = newLevel(c, scores[ladder[at]], found.partition)
 		}
 		if at == 0 {
 			best = found
@@ -228,14 +230,14 @@ func (s *searcher) refine(ctx context.Context, graphs *graphPair, candidates []C
 	return settled{refined, found}, err
 }
 
-func newLevel(c *Candidate, found *partition.Result) Level {
+func newLevel(c *Candidate, score float64, found *partition.Result) Level {
 	clusters := 0
 	for _, l := range found.Labels {
 		clusters = max(clusters, l+1)
 	}
 	return Level{
 		Neighbours: c.Neighbours, Resolution: c.Resolution, Labels: found.Labels, Clusters: clusters,
-		Stability: c.stability(), Compression: c.Compression, Score: c.Score,
+		Stability: c.stability(), Compression: c.Compression, Score: score,
 	}
 }
 
@@ -261,7 +263,7 @@ const (
 	breadth = 0.35
 	// trust is the power of the score beside the examples: few of them agree with many
 	// partitions.
-	trust = 0.1
+	trust = 0.2
 	// negligible is a score where there is none.
 	negligible = 1e-9
 )
@@ -273,7 +275,7 @@ const (
 //
 // With examples, it is
 //
-//	score^0.1 sqrt((p A + 8 · 0.3) / (p + 8) · (r + 8 · 0.3) / (m + 8)),
+//	score^0.2 sqrt((p A + 8 · 0.3) / (p + 8) · (r + 8 · 0.3) / (m + 8)),
 //
 // with A the adjusted Rand index on the m examples, at least 0, and p their pairs of one class; r counts those whose
 // cluster holds more other examples of their class than of any other one, or no other where they are the only

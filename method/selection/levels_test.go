@@ -26,16 +26,18 @@ func TestLadder(t *testing.T) {
 		taken           bool
 	}{
 		{10, 0, 1, true}, {11, 0, 0.97, false}, {11, 40, 0.96, false}, {12, 0, 0.95, true}, {8, 0, 0.94, false}, {3, 0, 0.5, true}, {5, 0, 0.9, true},
-		{25, 0, 0.8, true}, {24, 0, 0.85, true}, {60, 0, 0.015, false}, {2, 0, 0, false},
+		{25, 0, 0.8, true}, {24, 0, 0.85, true}, {60, 0, 0.09, false}, {2, 0, 0, false},
 	}
 	scores[7].taken = false // 24 comes first
 	var candidates []Candidate
+	var values []float64
 	for _, x := range scores {
-		candidates = append(candidates, Candidate{Clusters: x.clusters + x.alone, Score: x.score, labels: partitionOf(400, x.clusters, x.alone)})
+		candidates = append(candidates, Candidate{Clusters: x.clusters + x.alone, labels: partitionOf(400, x.clusters, x.alone)})
+		values = append(values, x.score)
 	}
 	// 3 is within a factor of 2 of 5, which comes before it.
 	scores[5].taken = false
-	got := ladder(candidates, 0)
+	got := ladder(candidates, values, 0)
 	for at, x := range scores {
 		if slices.Contains(got, at) != x.taken {
 			t.Errorf("%d clusters, %d alone, score %v: taken is %v", x.clusters, x.alone, x.score, !x.taken)
@@ -44,7 +46,7 @@ func TestLadder(t *testing.T) {
 	if got[0] != 0 {
 		t.Errorf("the first is %d", got[0])
 	}
-	if got := ladder(candidates, 10); got[0] != 10 {
+	if got := ladder(candidates, values, 10); got[0] != 10 {
 		t.Errorf("the chosen one is not among %v", got)
 	}
 }
@@ -62,7 +64,7 @@ func TestSuitability(t *testing.T) {
 	for i := range 40 {
 		examples = append(examples, Example{i, i % 5})
 	}
-	if a, b := Suitability(five, 0.5, 0, examples), Suitability(ten, 0.5, 0, examples); math.Abs(a-math.Pow(0.5, 0.1)*math.Sqrt((140+2.4)/148*(40+2.4)/48)) > 1e-12 || b >= a {
+	if a, b := Suitability(five, 0.5, 0, examples), Suitability(ten, 0.5, 0, examples); math.Abs(a-math.Pow(0.5, 0.2)*math.Sqrt((140+2.4)/148*(40+2.4)/48)) > 1e-12 || b >= a {
 		t.Errorf("the classes have %v, their halves %v", a, b)
 	}
 	var strangers []Example // of which no two are of one class: they tell that clusters are not as coarse

@@ -94,11 +94,11 @@ type Candidate struct {
 	// Reproducibility is the mean adjusted Rand index between partitions of two orders; 1 where
 	// there is a single one.
 	Reproducibility float64 `json:"reproducibility"`
-	// Plateau is the adjusted Rand index with the partition of the next higher or the
-	// next lower resolution, whichever is nearer: a plateau has ends.
+	// Plateau is the largest adjusted Rand index with a partition, of any order, of the next higher or the
+	// next lower resolution: a plateau has ends.
 	Plateau float64 `json:"plateau"`
 	// Agreement is the mean, over the next larger and the next smaller number of
-	// neighbours, of the largest adjusted Rand index with a partition found there.
+	// neighbours, of the largest adjusted Rand index with a partition, of any order, found there.
 	Agreement float64 `json:"agreement"`
 	// Evenness is the number of clusters of equal size that would have the entropy of the
 	// clusters' sizes, as a share of the number of clusters: exp(-Σ q log q) / clusters, with q
@@ -140,6 +140,7 @@ type Candidate struct {
 type order struct {
 	labels   []int32
 	clusters int
+	together int64      // pairs of the samples that partitions are compared on in one cluster
 	walked   *crossings // until the criteria are measured
 }
 
@@ -231,7 +232,8 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 		}
 		r.Neighbourhoods = both.known
 	}
-	levels, best, err := s.settle(ctx, both, r.Candidates, ladder(r.Candidates, r.Best), threads)
+	levelled := scores(r.Candidates, asLevel, samples, most)
+	levels, best, err := s.settle(ctx, both, r.Candidates, levelled, ladder(r.Candidates, levelled, r.Best), threads)
 	if err != nil {
 		return nil, err
 	}

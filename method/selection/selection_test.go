@@ -59,6 +59,8 @@ func TestRand(t *testing.T) {
 		}
 		if forth, back := adjustedRand(&table, a, b), adjustedRand(&table, b, a); math.Abs(forth-back) > 1e-12 {
 			t.Fatalf("%v and %v: %v, turned %v", x, y, forth, back)
+		} else if most := table.atMost(a); back > most || table.atMost(b) != 1 {
+			t.Fatalf("%v and %v: %v, above %v, or less than 1 with itself", x, y, back, most)
 		}
 	}
 	for _, n := range []int{1, 2, 5} {
@@ -79,6 +81,8 @@ func TestRand(t *testing.T) {
 
 // adjustedRand compares two partitions in a table that others were compared in.
 func adjustedRand(t *tabulation, a, b *order) float64 {
+	t.group(b)
+	b.together = t.within
 	t.group(a)
 	return t.rand(b)
 }
@@ -293,7 +297,13 @@ func TestSearch(t *testing.T) {
 				t.Errorf("alone, %+v gives other clusters", c)
 			}
 		}
-		rand := func(a, b, o int) float64 { return adjustedRand(&table, &tried[a].orders[o], &tried[b].orders[o]) }
+		rand := func(a, b, o int) (largest float64) {
+			largest = -1
+			for other := range tried[b].orders {
+				largest = max(largest, adjustedRand(&table, &tried[a].orders[o], &tried[b].orders[other]))
+			}
+			return largest
+		}
 		plateau := mean(func(o int) float64 {
 			largest := -1.0
 			for _, to := range []int{column - 1, column + 1} {
@@ -440,7 +450,7 @@ func TestCriteria(t *testing.T) {
 		for _, other := range Criteria() {
 			*other.field(&c) = 0.5
 		}
-		before, factor := [2]float64{c.score(Criteria(), 0, 1, 2), c.score(Criteria(), 1, 1, 2)}, x.Factor(&c)
+		before, factor := [3]float64{c.score(Criteria(), 0, 1, 2), c.score(Criteria(), 1, 1, 2), c.score(Criteria(), 2, 1, 2)}, x.Factor(&c)
 		*x.field(&c) = 0.25
 		encoded, err := json.Marshal(c)
 		if err != nil {
