@@ -36,10 +36,13 @@ type Granularity struct {
 	level selection.Level
 }
 
+// anchorOrders is in how many orders of moves anchor partitions: one that ends in a poor partition hides nothing.
+const anchorOrders = 3
+
 // anchor sets the resolution, where the samples have grown since it was last set, to that of those
-// tried whose clusters are the most like those of the old model, by the adjusted Rand index on its
-// samples; of equals to the highest. The resolution rises with the samples, so that clusters
-// without new links stay as they are, and would in the end divide every cluster.
+// tried whose clusters are the most like those of the old model, by the largest adjusted Rand index on
+// its samples in a few orders of moves; of equals to the highest. The resolution rises with the samples,
+// so that clusters without new links stay as they are, and would in the end divide every cluster.
 func (u *update) anchor() error {
 	set, old, n := &u.next.Settings, u.old.Samples(), u.next.Graph.Samples()
 	since := set.Anchored
@@ -62,20 +65,31 @@ func (u *update) anchor() error {
 	if err != nil {
 		return err
 	}
-	random := func(resolution float64) *rand.Rand {
-		return rand.New(rand.NewPCG(set.Seed^math.Float64bits(resolution), anchorStream))
+	like, found := make([]float64, len(resolutions)), make([]int, old)
+	for o := range uint64(anchorOrders) {
+		random := func(resolution float64) *rand.Rand {
+			return rand.New(rand.NewPCG(set.Seed^math.Float64bits(resolution)^o<<48, anchorStream))
+		}
+		err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int) {
+			for i := range found {
+				found[i] = int(labels[i])
+			}
+			if same, err := score.Compare(u.old.Labels, found); err == nil {
+				like[r] = max(like[r], same.ARI)
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
-	most, best, found := -1.0, set.Resolution, make([]int, old)
-	err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int) {
-		for i := range found {
-			found[i] = int(labels[i])
+	best := len(resolutions) - 1
+	for r := best; r >= 0; r-- {
+		if like[r] > like[best] {
+			best = r
 		}
-		if like, err := score.Compare(u.old.Labels, found); err == nil && like.ARI > most {
-			most, best = like.ARI, resolutions[r]
-		}
-	})
-	set.Resolution = best
-	return err
+	}
+	set.Resolution = resolutions[best]
+	return nil
 }
 
 // look returns a better number of neighbours and resolution, where Fit chose them, there are
