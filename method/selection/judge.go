@@ -330,14 +330,30 @@ func (j *judge) agreement(at int) float64 {
 // alike returns the largest adjusted Rand index of the grouped partition with those of the candidates
 // from first to before end, but for one, in any order of moves: one that ended in a poor partition hides no other.
 func (j *judge) alike(first, end, but int) float64 {
-	largest := -1.0
-	for c := first; c < end && j.ctx.Err() == nil; c++ {
-		for o := range j.candidates[c].orders {
-			if b := &j.candidates[c].orders[o]; c != but && j.table.atMost(b) > largest {
-				largest = max(largest, j.table.rand(b))
+	largest, likeliest := -1.0, -1.0
+	var start *order // what can be most alike, so that few others have to be compared
+	each := func(do func(b *order, most float64)) {
+		for c := first; c < end && j.ctx.Err() == nil; c++ {
+			for o := range j.candidates[c].orders {
+				if b := &j.candidates[c].orders[o]; c != but {
+					do(b, j.table.atMost(b))
+				}
 			}
 		}
 	}
+	each(func(b *order, most float64) {
+		if most > likeliest {
+			start, likeliest = b, most
+		}
+	})
+	if start != nil {
+		largest = j.table.rand(start)
+	}
+	each(func(b *order, most float64) {
+		if b != start && most > largest {
+			largest = max(largest, j.table.rand(b))
+		}
+	})
 	return largest
 }
 
