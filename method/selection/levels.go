@@ -43,7 +43,7 @@ const (
 	// Beside is that of one level near the chosen one from all others.
 	Beside = 1.2
 	// supported is the least score of a level, as a share of the chosen one's.
-	supported = 0.1
+	supported = 0.25
 	// small is the number of samples from which on a cluster counts towards the distance
 	// between levels.
 	small = 3

@@ -26,7 +26,7 @@ func TestLadder(t *testing.T) {
 		taken           bool
 	}{
 		{10, 0, 1, true}, {11, 0, 0.97, false}, {11, 40, 0.96, false}, {12, 0, 0.95, true}, {8, 0, 0.94, false}, {3, 0, 0.5, true}, {5, 0, 0.9, true},
-		{25, 0, 0.8, true}, {24, 0, 0.85, true}, {60, 0, 0.09, false}, {2, 0, 0, false},
+		{25, 0, 0.8, true}, {24, 0, 0.85, true}, {60, 0, 0.24, false}, {2, 0, 0, false},
 	}
 	scores[7].taken = false // 24 comes first
 	var candidates []Candidate
