@@ -90,8 +90,31 @@ func (e *Experiment) value(x *subject, name string) float64 {
 // start returns the mean ARI of the default mode.
 func (e *Experiment) start(x *subject) float64 { return e.own(x).Of(lab.ARI).Mean }
 
+// before returns the mean ARI of the default mode over the seeds that have a number.
+func (e *Experiment) before(x *subject, name string) float64 {
+	list := slices.DeleteFunc(slices.Clone(e.own(x)), func(r *lab.Record) bool { return r.Values[name] == nil })
+	return list.Of(lab.ARI).Mean
+}
+
 // gain returns by how much a number is above the ARI of the default mode.
-func (e *Experiment) gain(x *subject, name string) float64 { return e.value(x, name) - e.start(x) }
+func (e *Experiment) gain(x *subject, name string) float64 {
+	return e.value(x, name) - e.before(x, name)
+}
+
+// answered returns the least number of seeds with answers, of the sets that have any.
+func (e *Experiment) answered() int {
+	least := e.Seeds
+	for _, x := range e.done(-1, after(pairs)) {
+		count := 0
+		for _, r := range e.own(x) {
+			if r.Values[after(pairs)] != nil {
+				count++
+			}
+		}
+		least = min(least, count)
+	}
+	return least
+}
 
 // done are the subjects of a folder that were run, of all where it is below 0, and that have a
 // number.

@@ -33,6 +33,14 @@ func (p *page) MostAnswered() int { return mostAnswered }
 func (p *page) PerRound() int     { return perRound }
 func (p *page) Pairs() int        { return pairs }
 
+// Answered is the least number of seeds that sets have answers with, empty where they have all.
+func (p *page) Answered() string {
+	if n := p.e.answered(); n < p.e.Seeds {
+		return lab.Count(n, "seed")
+	}
+	return ""
+}
+
 // AimTable is the table of what was aimed for.
 func (p *page) AimTable() string { return lab.AimTable(p.e.aims()) }
 
@@ -113,7 +121,7 @@ func (p *page) Known() string {
 // Answers is the table of answers.
 func (p *page) Answers() string {
 	e := p.e
-	columns := []column{{"before", e.start}}
+	columns := []column{{"before", func(x *subject) float64 { return e.before(x, after(pairs)) }}}
 	for round := range rounds {
 		n := (round + 1) * perRound
 		columns = append(columns, e.column(fmt.Sprintf("after %d", n), after(n)))
