@@ -75,16 +75,19 @@ func (e *Experiment) own(x *subject) lab.Records {
 	return list
 }
 
+// with returns the records of a subject that have a number.
+func (e *Experiment) with(x *subject, name string) lab.Records {
+	return slices.DeleteFunc(slices.Clone(e.own(x)), func(r *lab.Record) bool { return r.Values[name] == nil })
+}
+
 // value returns the mean of a number over the seeds, NaN where there is none.
 func (e *Experiment) value(x *subject, name string) float64 {
-	sum, n := 0.0, 0
-	for _, r := range e.own(x) {
-		if r.Values[name] != nil {
-			sum += r.Value(name)
-			n++
-		}
+	list := e.with(x, name)
+	sum := 0.0
+	for _, r := range list {
+		sum += r.Value(name)
 	}
-	return sum / float64(n)
+	return sum / float64(len(list))
 }
 
 // start returns the mean ARI of the default mode.
@@ -92,8 +95,7 @@ func (e *Experiment) start(x *subject) float64 { return e.own(x).Of(lab.ARI).Mea
 
 // before returns the mean ARI of the default mode over the seeds that have a number.
 func (e *Experiment) before(x *subject, name string) float64 {
-	list := slices.DeleteFunc(slices.Clone(e.own(x)), func(r *lab.Record) bool { return r.Values[name] == nil })
-	return list.Of(lab.ARI).Mean
+	return e.with(x, name).Of(lab.ARI).Mean
 }
 
 // gain returns by how much a number is above the ARI of the default mode.
@@ -105,13 +107,7 @@ func (e *Experiment) gain(x *subject, name string) float64 {
 func (e *Experiment) answered() int {
 	least := e.Seeds
 	for _, x := range e.done(-1, after(pairs)) {
-		count := 0
-		for _, r := range e.own(x) {
-			if r.Values[after(pairs)] != nil {
-				count++
-			}
-		}
-		least = min(least, count)
+		least = min(least, len(e.with(x, after(pairs))))
 	}
 	return least
 }
