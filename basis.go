@@ -16,6 +16,7 @@ type basis struct {
 	scalers []*view.Scaler
 	spaces  []*similarity.Space
 	lists   []*neighbour.Lists
+	indexes []*neighbour.Parts // as Result has them
 }
 
 // basis prepares the views and finds the neighbours. Under Auto, views that agree with the others no more than noise
@@ -31,7 +32,7 @@ func (r *run) basis(views []*View) (*basis, error) {
 			return nil, r.viewless(views, sample)
 		}
 	}
-	if b.lists, err = r.neighbours(b.spaces); err != nil || r.plan.Preset != Auto || len(views) < 2 {
+	if b.lists, b.indexes, err = r.neighbours(b.spaces); err != nil || r.plan.Preset != Auto || len(views) < 2 {
 		return b, err
 	}
 	if r.trace.Agreement, err = agreement.Measure(r.ctx, b.spaces, b.lists, r.plan.Seed, r.plan.Threads); err != nil {
@@ -43,7 +44,7 @@ func (r *run) basis(views []*View) (*basis, error) {
 	}
 	for m, out := range leftOut {
 		if out {
-			b.spaces[m], b.lists[m] = b.spaces[m].Emptied(), b.lists[m].Emptied()
+			b.spaces[m], b.lists[m], b.indexes[m] = b.spaces[m].Emptied(), b.lists[m].Emptied(), nil
 		}
 	}
 	if r.plan.Consume { // the rows are gone
@@ -80,7 +81,7 @@ func (r *run) without(views []*View, b *basis, leftOut []bool) error {
 		return err
 	}
 	for _, m := range place {
-		b.spaces[m], b.lists[m] = nil, nil // they may be freed
+		b.spaces[m], b.lists[m], b.indexes[m] = nil, nil, nil // they may be freed
 	}
 	r.forget(true)
 	inner := &run{ctx: r.ctx, plan: plan, costs: r.costs, trace: Trace{Distinct: r.trace.Distinct}}
@@ -88,13 +89,13 @@ func (r *run) without(views []*View, b *basis, leftOut []bool) error {
 	if err != nil {
 		return err
 	}
-	lists, err := inner.neighbours(spaces)
+	lists, indexes, err := inner.neighbours(spaces)
 	if err != nil {
 		return err
 	}
 	r.plan.Order, r.plan.Candidates = plan.Order, plan.Candidates
 	for at, m := range place {
-		b.scalers[m], b.spaces[m], b.lists[m] = scalers[at], spaces[at], lists[at]
+		b.scalers[m], b.spaces[m], b.lists[m], b.indexes[m] = scalers[at], spaces[at], lists[at], indexes[at]
 	}
 	r.trace.again(&inner.trace, place)
 	return nil

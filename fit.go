@@ -296,7 +296,7 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{scalers: b.scalers, functions: functions, order: pairs.order, scales: pairs.scales, indexes: pairs.indexes} // the rest of pairs may be freed in fuse
+	e := &evidence{scalers: b.scalers, functions: functions, order: pairs.order, scales: pairs.scales, indexes: b.indexes} // the rest of pairs may be freed in fuse
 	if features != nil {
 		var leftOut []bool
 		if r.trace.Agreement != nil {

@@ -85,11 +85,11 @@ type ModelView struct {
 	// the Settings; nil where that is not known, and found out where it is needed.
 	Index *neighbour.Parts
 
-	stored *blocks // where OpenModel has left the rows; nil elsewhere
+	stored *blocks // where OpenModel or OpenCurrent has left the rows; nil elsewhere
 }
 
-// HasRows reports whether there are rows, in memory or, for OpenModel, in the file: Fit may have
-// dropped them.
+// HasRows reports whether there are rows, in memory or, for OpenModel and OpenCurrent, in the file: Fit may
+// have dropped them.
 func (v *ModelView) HasRows() bool {
 	return v.stored != nil || v.Rows != nil && (len(v.Rows.Data) > 0 || v.Rows.Samples == 0)
 }
@@ -204,21 +204,10 @@ func (m *Model) ID(i int) string {
 
 // Spaces returns the views as Fit compared them: the similarities are the same to the last
 // bit on the same kind of processor. In a view that was left out, no sample has a row. It
-// takes another copy of the rows, or three under view.Mixed. The errors are those of
-// similarity.NewSpace and view.Scaler.Apply, and a view without rows or with other than one
-// local scale per sample.
+// takes another copy of the rows, or three under view.Mixed. Of rows that OpenCurrent has left in the
+// file it is similarity.Stored. The errors are those of similarity.NewSpace, similarity.Stored and
+// view.Scaler.Apply, and a view without rows or with other than one local scale per sample.
 func (m *Model) Spaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
-	return m.spaces(ctx, threads, false)
-}
-
-// LazySpaces is Spaces for a search by the Index of views: a view under Cosine that has one with axes
-// takes no copy of its rows, which are scaled anew for every comparison.
-func (m *Model) LazySpaces(ctx context.Context, threads int) ([]*similarity.Space, error) {
-	return m.spaces(ctx, threads, true)
-}
-
-// spaces is Spaces, or LazySpaces.
-func (m *Model) spaces(ctx context.Context, threads int, lazy bool) ([]*similarity.Space, error) {
 	spaces := make([]*similarity.Space, len(m.Views))
 	for i := range m.Views {
 		v := &m.Views[i]
@@ -226,12 +215,7 @@ func (m *Model) spaces(ctx context.Context, threads int, lazy bool) ([]*similari
 		if err != nil {
 			return nil, err
 		}
-		var s *similarity.Space
-		if lazy && v.Metric == similarity.Cosine && v.Index != nil && len(v.Index.Axes) > 0 {
-			s, err = similarity.Lazy(ctx, v.Rows, v.Scaler, nil, threads)
-		} else {
-			s, err = v.space(ctx, threads)
-		}
+		s, err := v.space(ctx, threads)
 		if err != nil {
 			return nil, err
 		}
@@ -248,6 +232,10 @@ func (m *Model) spaces(ctx context.Context, threads int, lazy bool) ([]*similari
 
 // space returns the rows as they are compared.
 func (v *ModelView) space(ctx context.Context, threads int) (*similarity.Space, error) {
+	if v.stored != nil && v.Index != nil {
+		source := v.Source()
+		return similarity.Stored(ctx, &source, v.Scaler, threads)
+	}
 	scaled, err := v.Scaler.Apply(ctx, v.Rows, threads)
 	if err != nil {
 		return nil, err

@@ -270,8 +270,8 @@ func (w *ModelWriter) index(i int, p *neighbour.Parts) error {
 	return nil
 }
 
-// index reads what ModelWriter.index writes; nil where there is none.
-func (f *modelMembers) index(h *modelHeader, i int) *neighbour.Parts {
+// index reads what ModelWriter.index writes; nil where there is none. With apart, coordinates stay in the file.
+func (f *modelMembers) index(h *modelHeader, i int, apart bool) *neighbour.Parts {
 	v := &h.Views[i]
 	if v.Index == nil {
 		return nil
@@ -288,7 +288,17 @@ func (f *modelMembers) index(h *modelHeader, i int) *neighbour.Parts {
 	if has("cells") {
 		p.Cells = f.samples(name("cells"), -1)
 	}
-	if has("rows") {
+	switch {
+	case has("rows") && apart:
+		p.Load = func() ([]float32, error) {
+			members := openMembers(f.file)
+			rows := members.floats(name("rows"), -1)
+			if members.err != nil {
+				return nil, damaged(members.err)
+			}
+			return rows, nil
+		}
+	case has("rows"):
 		p.Rows = f.floats(name("rows"), -1)
 	}
 	return p
@@ -430,10 +440,11 @@ func (m *Model) Write(w io.Writer) error {
 // from a later version. Files from anywhere are safe to read.
 func ReadModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, whole) }
 
-// ReadCurrent is ReadModel of the current granularity alone, as Model.Current has it, which is all that
-// is needed to predict: without the levels, and without the neighbours that only these compare. It takes
-// less time and memory.
-func ReadCurrent(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, current) }
+// OpenCurrent is ReadModel of the current granularity alone, as Model.Current has it, which is all that
+// is needed to predict: without the levels, and without the neighbours that only these compare. The rows
+// of views under the cosine that have an Index with axes stay in the file, most of a large one: package
+// predict reads them as it needs them, and fails where they are damaged. r must stay open until then.
+func OpenCurrent(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, current) }
 
 // extent says how much of a file is read.
 type extent int
@@ -441,7 +452,7 @@ type extent int
 const (
 	whole   extent = iota
 	apart          // without the rows and the neighbours
-	current        // without what only the levels need
+	current        // without what only the levels need, and the rows that a search does not need
 )
 
 // OpenModel is ReadModel for a model that is to be explained: it leaves the rows of the views and the
@@ -451,7 +462,7 @@ const (
 // version has written, all is read.
 func OpenModel(r io.ReaderAt, size int64) (*Model, error) { return readModelFile(r, size, apart) }
 
-// readModelFile is ReadModel, OpenModel or ReadCurrent.
+// readModelFile is ReadModel, OpenModel or OpenCurrent.
 func readModelFile(r io.ReaderAt, size int64, much extent) (*Model, error) {
 	h, _, err := readManifest(r, size)
 	if err != nil {
@@ -576,7 +587,7 @@ func readModel(r io.ReaderAt, size int64, h *modelHeader, much extent) (*Model, 
 	neighbours := func(f *modelMembers, h *modelHeader) error { return m.readNeighbours(f, h, much) }
 	parts := []part{m.readGraph, neighbours}
 	for i := range h.Views {
-		parts = append(parts, func(f *modelMembers, h *modelHeader) error { return m.readView(f, h, i, much == apart) })
+		parts = append(parts, func(f *modelMembers, h *modelHeader) error { return m.readView(f, h, i, much) })
 	}
 	if m.Level = -1; much != current {
 		parts = append(parts, m.readLevels)
@@ -612,13 +623,13 @@ func (m *Model) readGraph(f *modelMembers, h *modelHeader) error {
 	return m.Graph.Validate()
 }
 
-// readView reads view i. With apart, its rows stay in the file.
-func (m *Model) readView(f *modelMembers, h *modelHeader, i int, apart bool) error {
+// readView reads view i.
+func (m *Model) readView(f *modelMembers, h *modelHeader, i int, much extent) error {
 	v := &h.Views[i]
 	if f.checkView(h, i); f.err != nil {
 		return f.err
 	}
-	known, stored, err := f.rows(h, i, apart)
+	known, stored, err := f.rows(h, i, much == apart || much == current && f.searched(v, i))
 	if err != nil {
 		return err
 	}
@@ -638,8 +649,8 @@ func (m *Model) readView(f *modelMembers, h *modelHeader, i int, apart bool) err
 		}
 	}
 	m.Views[i] = ModelView{known, v.Metric, v.Scaler, scales, v.LeftOut, nil, stored}
-	if !apart { // nothing that is explained needs it
-		m.Views[i].Index = f.index(h, i)
+	if much != apart { // nothing that is explained needs it
+		m.Views[i].Index = f.index(h, i, stored != nil)
 	}
 	m.Functions.ByView[i] = v.Function
 	return f.err

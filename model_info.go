@@ -34,10 +34,10 @@ type ViewInfo struct {
 	Dims   int
 	Metric similarity.Metric
 	Scale  view.Scale
-	// Axes is the number of axes of the Index; 0 where it has none. Projected says that the Index has
-	// the Rows along them.
-	Axes      int
-	Projected bool
+	// Axes is the number of axes of the Index; 0 where it has none. Apart says that OpenCurrent leaves the
+	// rows in the file.
+	Axes  int
+	Apart bool
 }
 
 // Compared returns the length of a row as it is compared, and the bytes that so many of them take
@@ -69,7 +69,7 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 		if f.checkView(h, k); f.err != nil {
 			return nil, damaged(f.err)
 		}
-		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k), f.projected(v, k)})
+		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k), f.searched(v, k)})
 		i.apart = i.apart && v.Block > 0
 	}
 	for _, a := range f.infos {
@@ -93,10 +93,9 @@ func (f *modelMembers) axes(v *modelViewHeader, k int) int {
 	return 0
 }
 
-// projected says whether the index of view k has its rows.
-func (f *modelMembers) projected(v *modelViewHeader, k int) bool {
-	_, ok := f.place[fmt.Sprintf("view%d/index/rows", k)]
-	return ok && v.Index != nil
+// searched says whether view k is searched without its rows: by the axes of its index.
+func (f *modelMembers) searched(v *modelViewHeader, k int) bool {
+	return v.Metric == similarity.Cosine && v.Block > 0 && f.axes(v, k) > 0
 }
 
 // readManifest reads manifest.json, and returns its length, too.
@@ -133,7 +132,7 @@ func readManifest(r io.ReaderAt, size int64) (h *modelHeader, length int, err er
 // the largest int64 for more than that. The Go runtime comes on top, with what it has not collected yet.
 func (i *ModelInfo) Footprint() int64 { return i.footprint(whole) }
 
-// CurrentFootprint is Footprint for ReadCurrent.
+// CurrentFootprint is Footprint for OpenCurrent.
 func (i *ModelInfo) CurrentFootprint() int64 { return i.footprint(current) }
 
 // OpenFootprint is Footprint for OpenModel.
@@ -159,9 +158,8 @@ func (i *ModelInfo) footprint(much extent) int64 {
 		sum += 16*n*(k+1) + 40*n // as stored, and as they are kept
 	}
 	for _, v := range i.Views {
-		sum += n + 4*n*float64(v.Dims)
-		if v.Projected {
-			sum += 4 * n * float64(v.Axes)
+		if sum += 5 * n; !v.Apart || much != current {
+			sum += 4 * n * float64(v.Dims+v.Axes)
 		}
 	}
 	return bounded(sum)

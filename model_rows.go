@@ -3,7 +3,6 @@ package mvclust
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -15,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -58,61 +58,92 @@ func (f *modelMembers) blocks(what, name, code string, rows, width, block int, s
 	return b
 }
 
-// read returns the bytes of the rows, which must be in range, one after the other.
-func (b *blocks) read(rows []int) ([]byte, error) {
-	seen := map[int][]byte{}
-	size := 4 * b.width
-	out := make([]byte, 0, len(rows)*size)
+// readRows returns the values of the rows, which must be in range, one after the other.
+func readRows[T float32 | int32](b *blocks, rows []int) ([]T, error) {
+	seen := map[int][]T{}
+	out := make([]T, 0, len(rows)*b.width)
 	for _, i := range rows {
 		at := i / b.block
 		values, ok := seen[at]
 		if !ok {
 			var err error
-			if values, err = b.readBlock(at); err != nil {
+			if values, err = readBlock[T](b, at, nil); err != nil {
 				return nil, err
 			}
 			seen[at] = values
 		}
-		out = append(out, values[(i-at*b.block)*size:][:size]...)
+		out = append(out, values[(i-at*b.block)*b.width:][:b.width]...)
 	}
 	return out, nil
 }
 
-// readBlock returns the bytes of a block.
-func (b *blocks) readBlock(at int) ([]byte, error) {
+// readBlock returns the values of a block, in room where that is large enough.
+func readBlock[T float32 | int32](b *blocks, at int, room []T) ([]T, error) {
 	from := at * b.block
 	to := min(from+b.block, b.rows)
-	what := fmt.Sprintf("rows %d to %d of %s", from, to-1, b.what)
-	values := make([]byte, 4*b.width*(to-from))
-	switch _, err := b.values.ReadAt(values, int64(from)*4*int64(b.width)); {
+	what := func() string { return fmt.Sprintf("rows %d to %d of %s", from, to-1, b.what) }
+	size := b.width * (to - from)
+	values, sum := slices.Grow(room[:0], size)[:size], int64(0)
+	err := npy.Fill(b.values, int64(from)*4*int64(b.width), values, func(stored []byte) { sum = blockSum(stored) })
+	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		return nil, &FileError{fmt.Errorf("%s cannot be read: %w", what, err)}
+		return nil, &FileError{fmt.Errorf("%s cannot be read: %w", what(), err)}
 	case err != nil:
-		return nil, damaged(fmt.Errorf("%s are not all there", what))
-	case blockSum(values) != b.sums[at]:
-		return nil, damaged(fmt.Errorf("%s do not have their checksum", what))
+		return nil, damaged(fmt.Errorf("%s are not all there", what()))
+	case sum != b.sums[at]:
+		return nil, damaged(fmt.Errorf("%s do not have their checksum", what()))
 	}
 	return values, nil
 }
 
 // rowsOf returns the rows of some samples of a view that stays in the file.
 func (v *ModelView) rowsOf(samples []int) (*View, error) {
-	values, err := v.stored.read(samples)
+	values, err := readRows[float32](v.stored, samples)
 	if err != nil {
 		return nil, err
 	}
-	data := make([]float32, len(values)/4)
-	for k := range data {
-		data[k] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*k:]))
-	}
-	rows, err := view.New(v.Rows.Name, len(samples), v.Rows.Dims, data)
+	return v.checked(values, func(row int) int { return samples[row] })
+}
+
+// checked returns rows of the file as a view, or the error that there is in them; sample tells the samples
+// that they are of.
+func (v *ModelView) checked(values []float32, sample func(row int) int) (*View, error) {
+	rows, err := view.New(v.Rows.Name, len(values)/v.Rows.Dims, v.Rows.Dims, values)
 	if bad, ok := errors.AsType[*InputError](err); ok && bad.Row >= 0 {
-		err = &InputError{View: bad.View, Row: samples[bad.Row], Problem: bad.Problem}
+		err = &InputError{View: bad.View, Row: sample(bad.Row), Problem: bad.Problem}
 	}
 	if err != nil {
 		return nil, damaged(err)
 	}
 	return rows, nil
+}
+
+// Source returns the rows, in memory or, for OpenModel and OpenCurrent, in the file, block by block; one
+// that cannot be read where there are none. Its errors are blocks of the file that cannot be read or are
+// damaged.
+func (v *ModelView) Source() similarity.Source {
+	if v.Rows == nil || v.Rows.Dims < 1 || v.stored == nil && v.Rows.Check() != nil {
+		return similarity.Source{}
+	}
+	out := similarity.Source{Name: v.Rows.Name, Samples: v.Rows.Samples, Dims: v.Rows.Dims}
+	if v.stored == nil {
+		out.Block = npy.BlockRows(out.Dims)
+		out.Read = func(block int, _ []float32) ([]float32, error) {
+			lo := block * out.Block
+			return v.Rows.Data[lo*out.Dims : min(lo+out.Block, v.Rows.Samples)*out.Dims], nil
+		}
+		out.Check = func(block int, _ []float32) (*View, error) {
+			lo := block * out.Block
+			return v.Rows.Part(lo, min(lo+out.Block, v.Rows.Samples)), nil
+		}
+		return out
+	}
+	out.Block = v.stored.block
+	out.Read = func(block int, room []float32) ([]float32, error) { return readBlock(v.stored, block, room) }
+	out.Check = func(block int, values []float32) (*View, error) {
+		return v.checked(values, func(row int) int { return block*out.Block + row })
+	}
+	return out
 }
 
 // storedNearest are the most probable neighbours of all samples, which stay in the file.
@@ -135,22 +166,20 @@ func (s *storedNearest) first(n, k int) (*refine.Neighbourhoods, error) {
 	blocks := len(s.index.sums)
 	failed := make([]error, blocks)
 	err := parallel.Blocks(context.Background(), 0, blocks, 1, func(_, at, _ int) {
-		numbers, err := s.index.readBlock(at)
+		numbers, err := readBlock[int32](s.index, at, nil)
 		if err != nil {
 			failed[at] = err
 			return
 		}
-		values, err := s.probability.readBlock(at)
+		values, err := readBlock[float32](s.probability, at, nil)
 		if err != nil {
 			failed[at] = err
 			return
 		}
-		size := 4 * s.index.width
+		size := s.index.width
 		for i := at * s.index.block; len(numbers) > 0; i++ {
-			for t := range k {
-				index[i*k+t] = int32(binary.LittleEndian.Uint32(numbers[4*t:]))
-				probability[i*k+t] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*t:]))
-			}
+			copy(index[i*k:(i+1)*k], numbers)
+			copy(probability[i*k:(i+1)*k], values)
 			numbers, values = numbers[size:], values[size:]
 		}
 	})
@@ -184,17 +213,17 @@ func (m *Model) Nearest(i int) (index []int32, probability []float32, err error)
 
 // of returns the neighbours of sample i of n.
 func (s *storedNearest) of(i, n int) (index []int32, probability []float32, err error) {
-	numbers, err := s.index.read([]int{i})
+	numbers, err := readRows[int32](s.index, []int{i})
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := s.probability.read([]int{i})
+	values, err := readRows[float32](s.probability, []int{i})
 	if err != nil {
 		return nil, nil, err
 	}
 	last := float32(1)
-	for t := range s.index.width {
-		j, p := int32(binary.LittleEndian.Uint32(numbers[4*t:])), math.Float32frombits(binary.LittleEndian.Uint32(values[4*t:]))
+	for t, j := range numbers {
+		p := values[t]
 		if j == -1 {
 			break
 		}

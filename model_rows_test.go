@@ -254,12 +254,12 @@ func TestOpenModelOlderAndHostile(t *testing.T) {
 }
 
 // The current granularity alone is that of the whole model, and damage is found.
-func TestReadCurrent(t *testing.T) {
+func TestOpenCurrent(t *testing.T) {
 	for name, opt := range modelCases {
 		_, _, m := modelOf(t, opt, true)
 		file := modelFile(t, m)
 		read := func(file []byte) (*mvclust.Model, error) {
-			return mvclust.ReadCurrent(bytes.NewReader(file), int64(len(file)))
+			return mvclust.OpenCurrent(bytes.NewReader(file), int64(len(file)))
 		}
 		now, err := read(file)
 		if err != nil {

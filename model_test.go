@@ -366,7 +366,7 @@ func FuzzReadModel(f *testing.F) {
 				t.Error(err)
 			}
 		}
-		if now, err := mvclust.ReadCurrent(bytes.NewReader(file), int64(len(file))); err == nil && now.Validate() != nil {
+		if now, err := mvclust.OpenCurrent(bytes.NewReader(file), int64(len(file))); err == nil && now.Validate() != nil {
 			t.Error(now.Validate())
 		}
 		apart, failed := mvclust.OpenModel(bytes.NewReader(file), int64(len(file)))

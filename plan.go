@@ -195,10 +195,15 @@ func (p *plan) footprint() int64 {
 	union := int64(views)*list + held
 	indexes := int64(0) // that the result has
 	if p.samples >= p.indexed {
+		early := int64(0) // those of which the rows are held while further views are searched
 		for m, d := range p.dims {
-			indexes += 4 * int64(p.samples) * int64(1+min(neighbour.MaxStored, p.scale(m).Dims(d)/2))
+			own := 4 * int64(p.samples) * int64(1+min(neighbour.MaxStored, p.scale(m).Dims(d)/2))
+			if indexes += own; m < views-1 && !p.lean(m) {
+				early += own
+			}
 		}
-		union = max(union+indexes, int64(views)*list+index+indexes)
+		neighbours = max(neighbours+early, int64(views)*list+index+indexes)
+		union += indexes
 	}
 	learn := held + p.Learning.Footprint(pairs, views)
 	learn += 4 * int64(views) * min(pairs, int64(pairsAtOnce(p.samples))) // similarities that are kept for the fusion
@@ -298,7 +303,7 @@ func (p *plan) structureFootprint() int64 {
 }
 
 // rowsFootprint returns the bytes of the rows of all views, as given and as compared, and those
-// that are held beside them while they are prepared, in the largest search, and for the largest index.
+// that are held beside them while they are prepared, in the largest search, and for the largest index that is sought apart.
 func (p *plan) rowsFootprint() (rows, preparing, search, index int64) {
 	for m, d := range p.dims {
 		given, scale := 4*int64(p.samples)*int64(d), p.scale(m)

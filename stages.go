@@ -115,29 +115,49 @@ func (r *run) viewless(views []*View, sample int) error {
 	return &InputError{Row: sample, Problem: "is missing from every view; remove the sample, or give it at least one view"}
 }
 
-// neighbours finds the nearest neighbours of every sample in every view.
-func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, error) {
+// neighbours finds the nearest neighbours of every sample in every view and, of many samples, how the
+// samples of the views, in their own numbers, are searched for the neighbours of new ones.
+func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, []*neighbour.Parts, error) {
 	total := 0
 	for _, s := range spaces {
 		total += s.Count()
 	}
 	step, before := r.begin(StageNeighbours, total), 0
-	lists := make([]*neighbour.Lists, len(spaces))
+	own := sparse.Permutation(r.plan.Order).Inverse()
+	lists, indexes := make([]*neighbour.Lists, len(spaces)), make([]*neighbour.Parts, len(spaces))
 	for m, s := range spaces {
 		kept, err := s.Kept(r.ctx, r.plan.Threads) // until the next view
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		lists[m], err = neighbour.Search(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Search, r.plan.Threads, func(done int) { step.done(before + done) })
+		report := func(done int) { step.done(before + done) }
+		if s.Samples < r.plan.indexed {
+			lists[m], err = neighbour.Search(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Search, r.plan.Threads, report)
+		} else {
+			lists[m], indexes[m], err = neighbour.SearchParts(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Search, r.plan.Threads, report)
+			if indexes[m] != nil && r.plan.lean(m) {
+				indexes[m].Rows = nil // until all views have been searched
+			}
+			indexes[m] = indexes[m].Gather(s, own)
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		r.forget(kept != s)
 		r.trace.Search = append(r.trace.Search, lists[m].Search)
 		r.trace.Candidates = append(r.trace.Candidates, min(r.plan.Candidates, s.Count()-1))
 		before += s.Count()
 	}
-	return lists, step.end(nil)
+	for m, p := range indexes {
+		if p == nil || !r.plan.lean(m) {
+			continue
+		}
+		var err error
+		if indexes[m], err = p.Project(r.ctx, spaces[m].Gather(own), r.plan.Threads); err != nil {
+			return nil, nil, err
+		}
+	}
+	return lists, indexes, step.end(nil)
 }
 
 // pairs is what the stages from here on work on: pairs of samples in their final numbers.
@@ -148,8 +168,6 @@ type pairs struct {
 	scales [][]float32         // local scales by view and sample of the views; nil where not localised
 	// similarities hold those of all pairs, by view, where they are known; else nil.
 	similarities [][]float32
-	// indexes hold, by view, how the samples of the views are searched for the neighbours of new ones.
-	indexes []*neighbour.Parts
 }
 
 // pairs numbers the samples along a walk from neighbour to neighbour, localises the
@@ -160,7 +178,7 @@ func (r *run) pairs(spaces []*similarity.Space, lists []*neighbour.Lists) (*pair
 	if err != nil {
 		return nil, err
 	}
-	p := &pairs{order: sparse.Gather(walk, r.plan.Order), spaces: slices.Clone(spaces), scales: make([][]float32, len(spaces)), indexes: make([]*neighbour.Parts, len(spaces))}
+	p := &pairs{order: sparse.Gather(walk, r.plan.Order), spaces: slices.Clone(spaces), scales: make([][]float32, len(spaces))}
 	near := make([]*neighbour.Lists, len(lists))
 	for m := range lists {
 		p.spaces[m] = spaces[m].Gather(walk)
@@ -175,19 +193,6 @@ func (r *run) pairs(spaces []*similarity.Space, lists []*neighbour.Lists) (*pair
 			return nil, err
 		}
 		p.scales[m] = sparse.Scatter(p.order, p.spaces[m].LocalScales())
-	}
-	for m, s := range p.spaces {
-		if s.Samples < r.plan.indexed {
-			continue
-		}
-		kept, err := s.Gather(p.order.Inverse()).Kept(r.ctx, r.plan.Threads)
-		if err != nil {
-			return nil, err
-		}
-		if p.indexes[m], err = neighbour.FindParts(r.ctx, kept, r.plan.Candidates, r.plan.Seed, r.plan.Threads); err != nil {
-			return nil, err
-		}
-		r.forget(r.plan.lean(m))
 	}
 	if p.Set, err = pair.Union(r.ctx, near, r.plan.Threads); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/internal/rank"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/posterior"
@@ -42,22 +43,25 @@ func newLinker(ctx context.Context, m *mvclust.Model, spaces []*similarity.Space
 	return l, nil
 }
 
-// batch is a number of new samples with their nearest samples of the model.
+// batch is a number of new samples with samples of the model that are near them: of new sample i those
+// from place offsets[i] to ends[i].
 type batch struct {
 	count   int
 	queries []*similarity.Queries // by view; nil where none has it
-	found   []*neighbour.Found
+	offsets []int
+	ends    []int
+	samples []int32
+	alike   [][]float32 // by view: how alike they are, not localised; nil where no new sample has the view
 	scales  [][]float32 // by view and new sample: the local scales
+	order   []int32     // of the new samples, those with common neighbours after each other
 }
 
-// search finds the nearest samples of new samples in every view, and their local scales.
-// views holds their rows, by view of the model, nil where none has it. self is that of
-// neighbour.Index.Search.
+// search finds the nearest samples of new samples in every view, how alike they are in all views, and
+// the local scales of the new samples. views holds their rows, by view of the model, nil where none has
+// it. self is that of neighbour.Index.Search.
 func (l *linker) search(ctx context.Context, views []*view.View, count int, self []int32, threads int) (*batch, error) {
-	b := &batch{
-		count: count, queries: make([]*similarity.Queries, len(views)),
-		found: make([]*neighbour.Found, len(views)), scales: make([][]float32, len(views)),
-	}
+	b := &batch{count: count, queries: make([]*similarity.Queries, len(views)), alike: make([][]float32, len(views)), scales: make([][]float32, len(views))}
+	near := make([]*neighbour.Candidates, len(views))
 	for m, v := range views {
 		if v == nil || l.m.Views[m].LeftOut {
 			continue
@@ -69,51 +73,138 @@ func (l *linker) search(ctx context.Context, views []*view.View, count int, self
 		if b.queries[m], err = l.spaces[m].Queries(ctx, scaled, scaled != v, threads); err != nil {
 			return nil, err
 		}
-		if b.found[m], err = l.indexes[m].Search(ctx, b.queries[m], self, threads, nil); err != nil {
+		if near[m], err = l.indexes[m].Candidates(ctx, b.queries[m], self, threads, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.unite(ctx, near, threads); err != nil {
+		return nil, err
+	}
+	for m, q := range b.queries {
+		if q == nil {
+			continue
+		}
+		var err error
+		if b.alike[m], err = q.Compare(ctx, b.offsets, b.samples, b.order, threads); err != nil {
 			return nil, err
 		}
 		b.scales[m] = make([]float32, count)
-		for i := range count {
-			_, similarities := b.found[m].Of(i)
-			b.scales[m][i] = l.spaces[m].LocalScale(similarities)
-		}
 	}
-	return b, nil
+	return b, l.nearest(ctx, b, threads)
 }
 
-// order lists the new samples in the order of a walk from neighbour to neighbour in the
-// first view, so that what one needs is still in the cache for the next.
-func (b *batch) order() []int32 {
-	order := make([]int32, 0, b.count)
+// unite lists for every new sample what near lists in any view, ascending.
+func (b *batch) unite(ctx context.Context, near []*neighbour.Candidates, threads int) error {
+	room := make([]int, b.count+1)
+	for i := range b.count {
+		room[i+1] = room[i]
+		for _, c := range near {
+			if c != nil {
+				room[i+1] += c.Offsets[i+1] - c.Offsets[i]
+			}
+		}
+	}
+	all := make([]int32, room[b.count])
+	b.offsets, b.ends = make([]int, b.count+1), make([]int, b.count)
+	err := parallel.Blocks(ctx, threads, b.count, 256, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			some := all[room[i]:room[i]:room[i+1]]
+			for _, c := range near {
+				if c != nil {
+					some = append(some, c.Samples[c.Offsets[i]:c.Offsets[i+1]]...)
+				}
+			}
+			slices.Sort(some)
+			b.ends[i] = len(slices.Compact(some)) // for the moment their number
+		}
+	})
+	for i, n := range b.ends {
+		b.offsets[i+1] = b.offsets[i] + copy(all[b.offsets[i]:], all[room[i]:room[i]+n])
+		b.ends[i] = b.offsets[i+1]
+	}
+	b.samples = all[:b.offsets[b.count]]
+	b.walk(near)
+	return err
+}
+
+// walk finds the order of the batch.
+func (b *batch) walk(near []*neighbour.Candidates) {
+	b.order = make([]int32, 0, b.count)
 	seen := make([]bool, b.count)
-	for _, f := range b.found {
-		if f == nil {
+	for _, c := range near {
+		if c == nil {
 			continue
 		}
-		for _, i := range f.Order {
+		for _, i := range c.Order {
 			if !seen[i] {
-				seen[i], order = true, append(order, i)
+				seen[i], b.order = true, append(b.order, i)
 			}
 		}
 	}
 	for i, there := range seen {
 		if !there {
-			order = append(order, int32(i))
+			b.order = append(b.order, int32(i))
 		}
 	}
-	return order
+}
+
+// nearest leaves in the batch those samples that are among the nearest of the new sample in a view, and
+// finds the local scales.
+func (l *linker) nearest(ctx context.Context, b *batch, threads int) error {
+	type scratch struct {
+		keys         []rank.Key
+		similarities []float32
+		chosen       []bool
+	}
+	all := make([]scratch, parallel.Threads(threads))
+	return parallel.Blocks(ctx, threads, b.count, 64, func(worker, lo, hi int) {
+		w := &all[worker]
+		for i := lo; i < hi; i++ {
+			from, to := b.offsets[i], b.offsets[i+1]
+			w.chosen = slices.Grow(w.chosen[:0], to-from)[:to-from]
+			clear(w.chosen)
+			for m, alike := range b.alike {
+				if alike == nil {
+					continue
+				}
+				w.keys, w.similarities = w.keys[:0], w.similarities[:0]
+				for t, x := range alike[from:to] {
+					if x == x {
+						w.keys = append(w.keys, rank.New(x, int32(t))) // samples ascend
+					}
+				}
+				for _, k := range rank.Best(w.keys, l.m.Settings.Candidates) {
+					w.chosen[k.Number()] = true
+					w.similarities = append(w.similarities, k.Score())
+				}
+				b.scales[m][i] = l.spaces[m].LocalScale(w.similarities)
+			}
+			end := from
+			for t, is := range w.chosen {
+				if !is {
+					continue
+				}
+				b.samples[end] = b.samples[from+t]
+				for _, alike := range b.alike {
+					if alike != nil {
+						alike[end] = alike[from+t]
+					}
+				}
+				end++
+			}
+			b.ends[i] = end
+		}
+	})
 }
 
 // newSample is one thread's memory for one new sample at a time, and finds its links.
 type newSample struct {
 	*linker
-	place  []int32 // by sample: its place among the candidates, counted from 1; 0 if it is none
-	others []int32
-	some   []int32
-	values []float32
-	alike  [][]float32 // by view and candidate
-	views  []float64
-	row    *refine.Row
+	place []int32     // by sample: its place among the candidates, counted from 1; 0 if it is none
+	alike [][]float32 // by view and candidate
+	views []float64
+	row   *refine.Row
+	some  []int32
 
 	// What is found.
 	candidates []int32   // samples among which the neighbours are
@@ -138,21 +229,21 @@ func (l *linker) newSample() *newSample {
 
 // fuse finds the candidates of sample i of the batch, and their fused probabilities.
 func (w *newSample) fuse(b *batch, i int) {
-	w.candidates = w.candidates[:0]
-	for _, f := range b.found {
-		if f == nil {
+	from, to := b.offsets[i], b.ends[i]
+	w.candidates = b.samples[from:to:to]
+	for t, j := range w.candidates {
+		w.place[j] = int32(t + 1)
+	}
+	for m, alike := range b.alike {
+		w.alike[m] = slices.Grow(w.alike[m][:0], to-from)[:to-from]
+		if alike == nil {
+			for t := range w.alike[m] {
+				w.alike[m][t] = float32(math.NaN())
+			}
 			continue
 		}
-		index, _ := f.Of(i)
-		for _, j := range index {
-			if w.place[j] == 0 {
-				w.candidates = append(w.candidates, j)
-				w.place[j] = int32(len(w.candidates))
-			}
-		}
-	}
-	for m := range w.alike {
-		w.compare(b, i, m)
+		copy(w.alike[m], alike[from:to])
+		w.spaces[m].Localise(w.alike[m], b.scales[m][i], w.candidates)
 	}
 	w.p = w.p[:0]
 	for t := range w.candidates {
@@ -166,34 +257,6 @@ func (w *newSample) reset() {
 	for _, j := range w.candidates {
 		w.place[j] = 0
 	}
-}
-
-// compare finds the similarities of sample i of the batch and its candidates in view m.
-func (w *newSample) compare(b *batch, i, m int) {
-	alike := slices.Grow(w.alike[m][:0], len(w.candidates))[:len(w.candidates)]
-	w.alike[m] = alike
-	for t := range alike {
-		alike[t] = float32(math.NaN())
-	}
-	if b.queries[m] == nil || !b.queries[m].Has(i) {
-		return
-	}
-	index, known := b.found[m].Of(i)
-	for e, j := range index {
-		alike[w.place[j]-1] = known[e]
-	}
-	w.others, w.some = w.others[:0], w.some[:0]
-	for t, x := range alike {
-		if x != x {
-			w.others, w.some = append(w.others, w.candidates[t]), append(w.some, int32(t))
-		}
-	}
-	w.values = slices.Grow(w.values[:0], len(w.others))[:len(w.others)]
-	b.queries[m].Similarities(w.values, i, w.others)
-	for e, t := range w.some {
-		alike[t] = w.values[e]
-	}
-	w.spaces[m].Localise(alike, b.scales[m][i], w.candidates)
 }
 
 // link makes links of the probabilities, by path and co-neighbour propagation where the

@@ -6,46 +6,34 @@ import (
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/separation"
-	"github.com/mvclust/mvclust/method/similarity"
 )
 
 // Footprint returns how many bytes New and Predict take at their peak, at most, with the model as
-// mvclust.ReadCurrent reads it and the rows of so many new samples. The Go runtime comes on top.
+// mvclust.OpenCurrent reads it and the rows of so many new samples. The Go runtime comes on top.
 // threads is that of New.
 func Footprint(i *mvclust.ModelInfo, samples, threads int) int64 {
-	return footprint(i, samples, threads, false)
-}
-
-// LeanFootprint is Footprint for NewLean.
-func LeanFootprint(i *mvclust.ModelInfo, samples, threads int) int64 {
-	return footprint(i, samples, threads, true)
-}
-
-func footprint(i *mvclust.ModelInfo, samples, threads int, lean bool) int64 {
 	if i == nil {
 		return 0
 	}
-	return i.CurrentFootprint() + 150*int64(i.Samples) + searching(i, i.Samples, samples, min(samples, batchSize), threads, lean)
+	return i.CurrentFootprint() + 150*int64(i.Samples) + searching(i, i.Samples, samples, min(samples, batchSize), threads, true)
 }
 
 // searching returns the bytes of the rows of a model as they are compared, of their indexes, of all new
-// rows, and of a batch of them.
-func searching(i *mvclust.ModelInfo, n, samples, batch, threads int, lean bool) int64 {
+// rows, and of a batch of them. Rows may stay in the file where that is allowed.
+func searching(i *mvclust.ModelInfo, n, samples, batch, threads int, apart bool) int64 {
 	all, largest := int64(0), int64(0)
+	near := int64(i.Candidates)*9/8 + 5
 	for _, v := range i.Views {
 		dims, compared := v.Compared(n)
 		packed := 4 * int64(n) * int64(dims)
 		making := packed / 2 // on the way to an index
-		if lean && v.Axes > 0 && v.Metric == similarity.Cosine {
+		if apart && v.Apart {
 			packed = 4 * int64(n) * int64(v.Axes)
-			compared, making = similarity.LazyFootprint(n, dims, threads), 2*packed
-			if v.Projected {
-				making = 0
-			}
+			compared, making = 0, 2*packed
 		}
 		largest = max(largest, making+40*int64(n))
 		all += compared + packed + 16*int64(n)
-		all += 4*int64(samples)*int64(v.Dims) + int64(batch)*(12*int64(dims)+16*int64(i.Candidates)+256)
+		all += 4*int64(samples)*int64(v.Dims) + int64(batch)*(16*int64(dims)+(24+4*int64(len(i.Views)))*near+256)
 	}
 	return all + largest + int64(parallel.Threads(threads))*(24*int64(n)+56*int64(i.Clusters))
 }

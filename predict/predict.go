@@ -17,7 +17,6 @@ import (
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
-	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
 )
 
@@ -71,33 +70,15 @@ type Result struct {
 
 // New prepares a model, which must be valid and must not change. It scales the rows again
 // and indexes them, which takes about twice the memory of the scaled rows; under view.Mixed
-// these have three times as many values as the rows. threads of 0 or less stands for all
+// these have three times as many values as the rows. Rows that mvclust.OpenCurrent has left in the file
+// stay there, and are read once for every 32,768 new samples. threads of 0 or less stands for all
 // processors, and changes no result. The errors are those of Model.Validate and
 // Model.Spaces, and the context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
-	return prepared(ctx, m, (*mvclust.Model).Spaces, threads)
-}
-
-// NewLean is New for a few new samples, or little memory: the predictor finds the same, and is ready
-// sooner, but takes longer for each sample. Where views of the model have an Index, as those of many
-// samples do, it keeps no scaled rows.
-func NewLean(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {
-	return prepared(ctx, m, (*mvclust.Model).LazySpaces, threads)
-}
-
-// fewShare is the number of samples of a model for each new one above which NewLean takes less time.
-const fewShare = 32
-
-// Few reports whether NewLean and Predict take less time than New and Predict for so many new samples of
-// a model of so many.
-func Few(samples, model int) bool { return samples < model/fewShare }
-
-// prepared is New with the spaces that it is given.
-func prepared(ctx context.Context, m *mvclust.Model, made func(m *mvclust.Model, ctx context.Context, threads int) ([]*similarity.Space, error), threads int) (*Predictor, error) {
 	if err := m.Usable(); err != nil {
 		return nil, err
 	}
-	spaces, err := made(m, ctx, threads)
+	spaces, err := m.Spaces(ctx, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +117,7 @@ func (p *Predictor) Search() []neighbour.Report {
 }
 
 // batchSize is how many samples are searched for at a time, which bounds the memory.
-const batchSize = 1 << 14
+const batchSize = 1 << 15
 
 // Predict returns the clusters of new samples. The labels are those of the model's
 // clusters. views holds the samples' rows, one view for every view of the model, in its
@@ -153,7 +134,8 @@ const batchSize = 1 << 14
 // one with the highest confidence.
 //
 // progress, if not nil, is called with the number of samples done. The errors are
-// *view.InputError for views that cannot be used, and the context's own.
+// *view.InputError for views that cannot be used, rows of the model in a file that cannot be read or are
+// damaged, and the context's own.
 func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []string, threads int, progress func(done int)) (*Result, error) {
 	count, err := check(p.m, views, ids)
 	if err != nil {
@@ -172,15 +154,18 @@ func (p *Predictor) Predict(ctx context.Context, views []*view.View, ids []strin
 		if err != nil {
 			return nil, err
 		}
-		order := b.order()
+		var own []string
+		if ids != nil {
+			own = ids[lo:hi]
+		}
+		same, err := p.duplicates.find(ctx, some, hi-lo, own, threads)
+		if err != nil {
+			return nil, err
+		}
 		err = parallel.Blocks(ctx, threads, hi-lo, 64, func(worker, from, to int) {
 			w := scratch(worker)
-			for _, at := range order[from:to] {
-				i, id := int(at), ""
-				if ids != nil {
-					id = ids[lo+i]
-				}
-				if old := p.duplicates.find(some, i, id); old >= 0 {
+			for _, at := range b.order[from:to] {
+				if i, old := int(at), int(same[at]); old >= 0 {
 					p.copy(w, r, lo+i, old)
 				} else {
 					p.assign(w, r, lo+i, b, some, i)
@@ -247,10 +232,7 @@ func rowsOf(views []*view.View, lo, hi int) []*view.View {
 		if v == nil {
 			continue
 		}
-		some[m] = &view.View{Name: v.Name, Samples: hi - lo, Dims: v.Dims, Data: v.Data[lo*v.Dims : hi*v.Dims]}
-		if v.Present != nil {
-			some[m].Present = v.Present[lo:hi]
-		}
+		some[m] = v.Part(lo, hi)
 	}
 	return some
 }
@@ -273,7 +255,7 @@ func (p *Predictor) assign(w *newSample, r *Result, at int, b *batch, some []*vi
 	w.link()
 	label := p.worth.Best(w.sums)
 	typicality := p.typicality.of(p.support(w, label), p.density(w, b, i))
-	if p.duplicates.same && !agrees(p.m, some, i) {
+	if p.duplicates.same && !agrees(p.duplicates.first, some, i) {
 		typicality = 0
 	}
 	if typicality < OutlierBelow {

@@ -1,13 +1,16 @@
 package predict_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mvclust/mvclust"
@@ -282,6 +285,92 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A model whose rows stay in its file places new samples as one that has them in memory, but for rounding,
+// on any number of threads, and finds damage.
+func TestStoredModel(t *testing.T) {
+	for name, cfg := range map[string]synth.Config{
+		"features": {Samples: 11_200, Classes: 60, Dims: []int{40, 36}, Noise: []float64{0.5}, Missing: 0.1, Seed: 1},
+		"few":      {Samples: 11_200, Classes: 30, Dims: []int{6, 40}, Noise: []float64{0.3}, Seed: 2},
+	} {
+		set := made(t, cfg)
+		for i := range set.Views[0].Samples { // columns far from 0, of one value, and of another scale
+			if row := set.Views[0].Row(i); set.Views[0].Has(i) {
+				row[0], row[1], row[2] = 1e5+row[0], 3, 1e-9*row[2]
+			}
+		}
+		m := fitted(t, take(set.Views, span(0, 11_000)), mvclust.Options{Preset: mvclust.Paper, Local: true, Scale: view.Mixed, Neighbours: 10})
+		spaces, err := m.Spaces(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v, s := range spaces {
+			if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		place := func(m *mvclust.Model, threads int) (*predict.Result, error) {
+			p, err := predict.New(t.Context(), m, threads)
+			if err != nil {
+				return nil, err
+			}
+			late := take(set.Views, append(span(11_000, 11_200), 17, 170)) // the last two are in the model
+			return p.Predict(t.Context(), late, nil, threads, nil)
+		}
+		want, err := place(m, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first *predict.Result
+		for threads := 1; threads <= 3; threads += 2 {
+			stored, err := mvclust.OpenCurrent(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			apart := false
+			for _, v := range stored.Views {
+				apart = apart || v.Rows.Data == nil
+			}
+			if !apart {
+				t.Fatalf("%s: all rows are read", name)
+			}
+			got, err := place(stored, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = got
+			}
+			if !reflect.DeepEqual(got, first) {
+				t.Errorf("%s: %d threads place samples elsewhere", name, threads)
+			}
+			same := slices.Equal(got.Labels, want.Labels) && slices.Equal(got.SameAs, want.SameAs) && slices.Equal(got.Next, want.Next)
+			for i, c := range got.Confidence {
+				same = same && math.Abs(c-want.Confidence[i]) < 0.002 && math.Abs(got.Typicality[i]-want.Typicality[i]) < 0.002
+			}
+			if !same || got.SameAs[200] != 17 {
+				t.Errorf("%s: with its rows in the file, the model places samples elsewhere", name)
+			}
+		}
+		bad := bytes.Clone(file.Bytes())
+		mark := make([]byte, 16)
+		for k := range 4 {
+			binary.LittleEndian.PutUint32(mark[4*k:], math.Float32bits(set.Views[1].Row(5)[k]))
+		}
+		bad[bytes.Index(bad, mark)] ^= 1
+		damaged, err := mvclust.OpenCurrent(bytes.NewReader(bad), int64(len(bad)))
+		if err == nil {
+			_, err = place(damaged, 2)
+		}
+		if err == nil || !strings.Contains(err.Error(), "the model is damaged") {
+			t.Errorf("%s: a damaged row: %v", name, err)
+		}
+	}
+}
+
 // A model that has its indexes places new samples as one that has to find them; an update drops them.
 func TestIndexOfModel(t *testing.T) {
 	set := made(t, synth.Config{Samples: 10_150, Classes: 30, Dims: []int{5, 3}, Noise: []float64{0.5}})
@@ -300,20 +389,18 @@ func TestIndexOfModel(t *testing.T) {
 				}
 			}
 		}
-		for at, prepare := range []func(context.Context, *mvclust.Model, int) (*predict.Predictor, error){predict.New, predict.NewLean} {
-			p, err := prepare(t.Context(), m, 1+at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := p.Predict(t.Context(), late, nil, 1+at, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want == nil {
-				want = got
-			} else if !reflect.DeepEqual(got, want) {
-				t.Errorf("with its indexes (%v) or little memory (%v), the model places samples elsewhere", indexed, at == 1)
-			}
+		p, err := predict.New(t.Context(), m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Predict(t.Context(), late, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		} else if !reflect.DeepEqual(got, want) {
+			t.Error("with its indexes, the model places samples elsewhere")
 		}
 	}
 	next, _, err := predict.Update(t.Context(), m, take(late, span(30, 70)), nil, 0, nil)

@@ -110,8 +110,9 @@ func placeable(m *mvclust.Model, equal []int32, views []*view.View, count int) e
 	if len(equal) == 0 || slices.Max(equal[:m.Samples()]) > 0 {
 		return nil
 	}
+	known := viewsOf(m)
 	for i := range count {
-		if !agrees(m, views, i) {
+		if !agrees(known, views, i) {
 			return &view.InputError{Row: i, Problem: "differs from the samples of the model, which all have the same rows and so tell nothing of how near others are; fit all samples together"}
 		}
 	}

@@ -327,6 +327,13 @@ func (p kinds) models(t *testing.T, g *good) {
 	info := mvclust.ViewInfo{Dims: 3, Scale: view.Mixed}
 	these(p, info, mvclust.ViewInfo{Dims: -1, Metric: 99, Scale: 99}, mvclust.ViewInfo{Dims: math.MaxInt})
 	these(p, &mvclust.ModelInfo{Samples: 10, Views: []mvclust.ViewInfo{info}}, &mvclust.ModelInfo{Samples: math.MaxInt, Edges: -1, Chosen: math.MaxInt}, nil)
+	source := (&mvclust.ModelView{Rows: g.views[0]}).Source()
+	these(p, &source, &similarity.Source{}, &similarity.Source{Samples: math.MaxInt, Dims: math.MaxInt, Block: math.MaxInt, Read: source.Read, Check: source.Check}, nil)
+	add(p, "a linear form", func() *view.Linear { return (&view.Scaler{}).Linear(g.views[0].Dims) })
+	these(p, func(int, *view.View) {}, nil)
+	these(p, func(int, []float32) {}, nil)
+	these(p, &view.Linear{}, nil)
+	these(p, &[3]float32{}, nil)
 	these(p, view.Lengths{}, view.Lengths{Norm: 1}, view.Lengths{Norm: math.NaN()})
 	these(p, &neighbour.Parts{}, &neighbour.Parts{Axes: []float32{1}, Centres: []float32{1}, Cells: []int32{7}}, nil)
 	these(p, &mvclust.ModelView{Rows: g.views[0]}, &mvclust.ModelView{}, nil)

@@ -311,7 +311,7 @@ func stageWords(s mvclust.Stage) (doing, unit string) {
 	case mvclust.StageRefine:
 		return "refining the graph", "samples"
 	case mvclust.StageChoose:
-		return "trying granularities", "partitions"
+		return "trying granularities", "steps"
 	case mvclust.StagePartition:
 		return "moving samples", "sweeps"
 	default:

@@ -308,7 +308,7 @@ func TestPictureMemory(t *testing.T) {
 func TestNewcomersMemory(t *testing.T) {
 	info := &mvclust.ModelInfo{Samples: 1000, Edges: 40000, Neighbours: 10, Nearest: 20, Candidates: 40, Views: []mvclust.ViewInfo{{Dims: 1000}}}
 	d := &demand{sources: []string{"new.npy"}, samples: 1000, dims: []int{1000}}
-	for _, footprint := range []func(*mvclust.ModelInfo, int, int) int64{predict.LeanFootprint, predict.UpdateFootprint} {
+	for _, footprint := range []func(*mvclust.ModelInfo, int, int) int64{predict.Footprint, predict.UpdateFootprint} {
 		o := &newcomerOptions{footprint: footprint}
 		need := footprint(info, 1000, 0) + program + 1000*perSample
 		j := &job{}

@@ -50,7 +50,7 @@ func openWith(ctx context.Context, path string, read modelReader) (*mvclust.Mode
 	}
 }
 
-// modelReader is mvclust.ReadModel, ReadCurrent or OpenModel.
+// modelReader is mvclust.ReadModel, OpenCurrent or OpenModel.
 type modelReader func(r io.ReaderAt, size int64) (*mvclust.Model, error)
 
 // checked returns a reader that first passes what the file holds to check.

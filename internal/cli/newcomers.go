@@ -28,9 +28,9 @@ type newcomerOptions struct {
 	format  tableFormat
 	threads positive
 	memory  size
-	// reads is mvclust.ReadModel, or ReadCurrent where that is enough.
+	// reads is mvclust.ReadModel, or OpenCurrent where that is enough.
 	reads modelReader
-	// footprint is that of the command: predict.LeanFootprint, or UpdateFootprint.
+	// footprint is that of the command: predict.Footprint, or UpdateFootprint.
 	footprint func(i *mvclust.ModelInfo, samples, threads int) int64
 }
 
@@ -111,7 +111,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 			return o.limit(j, memory.AtHand(), i, nil)
 		}))
 		if err == nil {
-			_ = file.Close()
+			j.atEnd(func() { _ = file.Close() })
 		}
 		j.model = n.path
 		return err

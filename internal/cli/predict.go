@@ -12,13 +12,12 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
-	"github.com/mvclust/mvclust/internal/memory"
 	"github.com/mvclust/mvclust/internal/words"
 	"github.com/mvclust/mvclust/predict"
 )
 
 func newPredictCommand() *cobra.Command {
-	o := newcomerOptions{reads: mvclust.ReadCurrent, footprint: predict.LeanFootprint}
+	o := newcomerOptions{reads: mvclust.OpenCurrent, footprint: predict.Footprint}
 	cmd := &cobra.Command{
 		Use:   "predict [flags] MODEL VIEW [VIEW...]",
 		Short: "Assign new samples to the clusters of a model",
@@ -81,22 +80,18 @@ func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) 
 	}
 	var p *predict.Predictor
 	err = j.during("preparing the model", "models", func() (err error) {
-		prepare := predict.New
-		if o.lean(n) {
-			prepare = predict.NewLean
-		}
-		p, err = prepare(ctx, n.model, int(o.threads))
+		p, err = predict.New(ctx, n.model, int(o.threads))
 		return err
 	})
 	if err != nil {
-		return err
+		return ofFile(err, n.path)
 	}
 	j.lap("prepare")
 	result, err := p.Predict(ctx, n.views, n.set.IDs, int(o.threads), func(done int) {
 		j.progress.update("finding clusters", "samples", done, n.samples(), 0)
 	})
 	if err != nil {
-		return translate(err, o.sources, n.set)
+		return ofFile(translate(err, o.sources, n.set), n.path)
 	}
 	j.lap("predict")
 	if err := j.stagePredictions(name, o.format, n.set.IDs, result); err != nil {
@@ -106,16 +101,6 @@ func predictFunc(ctx context.Context, out, stderr io.Writer, o newcomerOptions) 
 	r := newPredictReport(n, p, result)
 	r.Predictions, r.Stages, r.Seconds = name, j.stages, j.seconds()
 	return j.finish("", r, r.summary(filepath.Clean(o.output)))
-}
-
-// lean says whether to hold little of the model in memory: for few samples, or where there is no more.
-func (o *newcomerOptions) lean(n *newcomers) bool {
-	room := o.memory
-	if room == 0 {
-		room = size(memory.AtHand().Bytes)
-	}
-	whole := predict.Footprint(n.info, n.samples(), int(o.threads)) + program + perSample*int64(n.samples())
-	return predict.Few(n.samples(), n.model.Samples()) || size(whole) > room
 }
 
 func (j *job) stagePredictions(name string, format tableFormat, ids []string, r *predict.Result) error {

@@ -86,11 +86,11 @@ func (f *finder) approximate() error {
 	report.Probes = probes
 	f.foreseeProbe(report.Cells, probes, pass)
 	for report.Probes > 0 {
-		whole, err := f.probe(centres, report.Probes)
+		c, err := f.probe(centres, report.Probes)
 		if err != nil {
 			return err
 		}
-		if !whole {
+		if c == nil {
 			break
 		}
 		if err := f.improve(truth); err != nil {
@@ -98,7 +98,7 @@ func (f *finder) approximate() error {
 		}
 		if report.Recall >= f.target() {
 			f.meter.finish()
-			return nil
+			return f.keepParts(truth, centres, c, lost)
 		}
 		if report.Widened++; report.Widened > widenings {
 			break
@@ -280,23 +280,23 @@ func (f *finder) recall(t *truth) float64 {
 }
 
 // probe fills the lists with the best neighbours of every row among the rows of the cells
-// that it probes, and the rows that probe its own cell. It gives up, and returns false, where
-// comparing all pairs is no more expensive.
-func (f *finder) probe(centres block, probes int) (bool, error) {
+// that it probes, and the rows that probe its own cell. It returns the cells, and gives up, and returns
+// nil, where comparing all pairs is no more expensive.
+func (f *finder) probe(centres block, probes int) (*cells, error) {
 	n := f.rows.count()
 	if 4*probes > centres.count() {
-		return false, nil
+		return nil, nil
 	}
 	c, err := f.cells(centres, probes)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	parts, pairs := c.parts(), 0.0
 	for _, p := range parts {
 		pairs += c.cost(p)
 	}
 	if pairs > float64(n)*float64(n)/4 {
-		return false, nil
+		return nil, nil
 	}
 	lacking := make([][]int32, len(parts))
 	done := f.meter.stage(pairs, visiting*f.costShare()+ranking*float64(n*f.k)/pairs)
@@ -305,14 +305,14 @@ func (f *finder) probe(centres block, probes int) (bool, error) {
 		done(c.cost(parts[t]))
 	})
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	short := slices.Concat(lacking...)
 	if len(short) > n/8 {
-		return false, nil
+		return nil, nil
 	}
 	slices.Sort(short)
-	return true, f.exactFor(f.rows, short, func(t int, best []rank.Key) { f.setList(int(short[t]), best) })
+	return c, f.exactFor(f.rows, short, func(t int, best []rank.Key) { f.setList(int(short[t]), best) })
 }
 
 // foreseeProbe tells the meter the work ahead once the cells are known: one round of probes,

@@ -27,6 +27,8 @@ type finder struct {
 	axes      []float32 // the axes of the projection, nil where there is none
 	k         int
 	lists     *Lists
+	indexed   bool   // whether parts are wanted
+	parts     *Parts // of an index, where cells were found and parts are wanted
 	perThread []scratch
 }
 

@@ -47,6 +47,19 @@ func (f *Found) Of(i int) (index []int32, similarity []float32) {
 	return f.Index[lo:hi], f.Similarity[lo:hi]
 }
 
+// Candidates holds the samples among which the nearest of rows are, in no particular order. Those of row i
+// are
+//
+//	Samples[Offsets[i]:Offsets[i+1]].
+//
+// A row that is absent has none.
+type Candidates struct {
+	Offsets []int
+	Samples []int32
+	// Order is that of Found.
+	Order []int32
+}
+
 // minIndexed is the number of rows from which on cells save more time than they take.
 const minIndexed = 10_000
 
@@ -57,9 +70,9 @@ const minIndexed = 10_000
 //
 // It takes as much memory as the rows again, or less where they are projected. threads of 0
 // or less stands for all usable processors; the index is the same for any number. The only
-// errors are those of Settings.Resolve and Space.Check, and the context's own.
+// errors are those of Settings.Resolve and Space.Check, rows that are similarity.Stored, and the context's own.
 func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int) (*Index, error) {
-	if err := s.Check(); err != nil {
+	if err := whole(s); err != nil {
 		return nil, err
 	}
 	if err := settings.Resolve(); err != nil {
@@ -212,44 +225,74 @@ func (x *Index) measureRecall(t *truth) error {
 		rows.index = append(rows.index, f.rows.index[r])
 		from = append(from, int32(f.space.Sample(int(r))))
 	}
-	compare := func(dst []float32, q int, others []int32) { f.space.Similarities(dst, int(from[q]), others) }
-	found := x.newFound(len(t.rows), nil)
-	if err := x.search(f, rows, t.rows, compare, found, func(int) {}); err != nil {
-		return err
-	}
-	hits := 0
-	for q := range t.rows {
-		_, similarity := found.Of(q)
-		for _, s := range similarity {
+	hits := make([]int, f.threads)
+	_, err := x.search(f, rows, t.rows, func(worker int, q int32, candidates []rank.Key) {
+		l := f.scratch(worker)
+		l.index = l.index[:0]
+		for _, c := range candidates {
+			l.index = append(l.index, int32(f.space.Sample(int(c.Number()))))
+		}
+		l.similarities = room(l.similarities, len(l.index))
+		f.space.Similarities(l.similarities, int(from[q]), l.index)
+		found := 0
+		for _, s := range l.similarities {
 			if s >= t.thresholds[q] {
-				hits++
+				found++
 			}
 		}
+		hits[worker] += min(found, f.k)
+	}, func(int) {})
+	if err != nil {
+		return err
 	}
-	x.report.Probes, x.report.Recall = x.probes, float64(hits)/float64(len(t.neighbours))
+	all := 0
+	for _, h := range hits {
+		all += h
+	}
+	x.report.Probes, x.report.Recall = x.probes, float64(all)/float64(len(t.neighbours))
 	return nil
-}
-
-// newFound makes room for the neighbours of the rows for which has is true, or of all where
-// it is nil.
-func (x *Index) newFound(rows int, has func(i int) bool) *Found {
-	found := &Found{Offsets: make([]int, rows+1)}
-	for i := range rows {
-		found.Offsets[i+1] = found.Offsets[i]
-		if has == nil || has(i) {
-			found.Offsets[i+1] += x.made.k
-		}
-	}
-	found.Index, found.Similarity = make([]int32, found.Offsets[rows]), make([]float32, found.Offsets[rows])
-	return found
 }
 
 // Search finds the nearest samples of every row. Where a row is itself a sample of the space,
 // self gives that sample, which is not its own neighbour; -1 stands for none, and a nil self
 // for none at all. The neighbours of a row depend neither on threads nor on the other rows.
 // progress, if not nil, is called with the number of rows done. The errors are those of
-// Queries.Check, queries of another space, a self that is not one per row, and the context's own.
+// Queries.Check and Queries.Compare, queries of another space, a self that is not one per row, and the
+// context's own.
 func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32, threads int, progress func(done int)) (*Found, error) {
+	c, err := x.Candidates(ctx, q, self, threads, progress)
+	if err != nil {
+		return nil, err
+	}
+	similarities, err := q.Compare(ctx, c.Offsets, c.Samples, c.Order, threads)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{Offsets: make([]int, q.Samples+1), Order: c.Order}
+	for i := range q.Samples {
+		found.Offsets[i+1] = found.Offsets[i] + min(x.made.k, c.Offsets[i+1]-c.Offsets[i])
+	}
+	found.Index, found.Similarity = make([]int32, found.Offsets[q.Samples]), make([]float32, found.Offsets[q.Samples])
+	scratch := make([][]rank.Key, parallel.Threads(threads))
+	err = parallel.Blocks(ctx, threads, q.Samples, 256, func(worker, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			keys := scratch[worker][:0]
+			for e := c.Offsets[i]; e < c.Offsets[i+1]; e++ {
+				keys = append(keys, rank.New(similarities[e], c.Samples[e]))
+			}
+			scratch[worker] = keys
+			for t, k := range rank.Best(keys, x.made.k) {
+				found.Index[found.Offsets[i]+t], found.Similarity[found.Offsets[i]+t] = k.Number(), k.Score()
+			}
+		}
+	})
+	return found, err
+}
+
+// Candidates finds a few more samples than Search for every row, among which the nearest are: it knows
+// how alike they are along the axes alone, where the index has some. The arguments and the errors are
+// those of Search.
+func (x *Index) Candidates(ctx context.Context, q *similarity.Queries, self []int32, threads int, progress func(done int)) (*Candidates, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
@@ -260,9 +303,9 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 	if !q.Of(f.space) {
 		return nil, errors.New("the rows were made for another space than the index; make them by the Queries of its space")
 	}
-	found := x.newFound(q.Samples, q.Has)
+	c := &Candidates{Offsets: make([]int, q.Samples+1)}
 	if f.k == 0 {
-		return found, ctx.Err()
+		return c, ctx.Err()
 	}
 	f.ctx, f.threads, f.meter = ctx, parallel.Threads(threads), newMeter(0, nil)
 	f.perThread = make([]scratch, f.threads)
@@ -283,48 +326,63 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 		}
 		from, ids = append(from, int32(i)), append(ids, id)
 	}
-	compare := func(dst []float32, r int, others []int32) { q.Similarities(dst, int(from[r]), others) }
-	// Absent rows take no room in found, so those present are consecutive there.
-	err := x.search(&f, rows, ids, compare, found, parallel.Counter(progress))
-	for t, r := range found.Order {
-		found.Order[t] = from[r]
+	most := f.k + f.extra()
+	found, count := make([]int32, len(from)*most), make([]int, q.Samples)
+	var err error
+	c.Order, err = x.search(&f, rows, ids, func(_ int, r int32, candidates []rank.Key) {
+		to := found[int(r)*most:]
+		for t, k := range candidates {
+			to[t] = int32(f.space.Sample(int(k.Number())))
+		}
+		count[from[r]] = len(candidates)
+	}, parallel.Counter(progress))
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	for i, n := range count {
+		c.Offsets[i+1] = c.Offsets[i] + n
+	}
+	c.Samples = make([]int32, c.Offsets[q.Samples])
+	for r, i := range from {
+		copy(c.Samples[c.Offsets[i]:c.Offsets[i+1]], found[r*most:])
+	}
+	for t, r := range c.Order {
+		c.Order[t] = from[r]
+	}
+	return c, nil
 }
 
 // rowsAtATime is the number of rows that are compared with cells together.
 const rowsAtATime = 512
 
-// search fills found for rows that are all present. ids holds the numbers of those among the
-// index's own rows, and -1 for others. compare measures the similarities of a row with
-// samples.
-func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []float32, r int, others []int32), found *Found, tick func(int)) error {
+// search calls take, from several goroutines, with each of some rows and its candidates: a few more than
+// the k nearest along the axes, or all where there are fewer. The rows are all present. ids holds the
+// numbers of those among the index's own rows, and -1 for others. It returns the rows in the order of
+// Found.
+func (x *Index) search(f *finder, rows block, ids []int32, take func(worker int, r int32, candidates []rank.Key), tick func(int)) (order []int32, err error) {
 	n := rows.count()
 	if n == 0 {
-		return f.ctx.Err()
+		return nil, f.ctx.Err()
 	}
 	if f.axes != nil {
-		var err error
 		if rows, err = f.project(rows, f.axes); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	near := make([]int32, n*x.probes) // zeros, where there is one cell
 	if x.probes > 1 {
-		var err error
 		if near, err = f.nearest(rows, x.centres, x.probes); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	// Rows of one cell probe the same cells, and have neighbours in common.
-	order := numbers(n)
+	order = numbers(n)
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
 	})
-	found.Order = order
 	visitors := make([]indexScratch, f.threads)
 	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads))
-	return parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
+	return order, parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
 		v, l := &visitors[worker], f.scratch(worker)
 		if v.best == nil {
 			more := f.extra()
@@ -337,32 +395,16 @@ func (x *Index) search(f *finder, rows block, ids []int32, compare func(dst []fl
 			if best := v.best.best(int32(t)); len(best) < f.k {
 				short = append(short, r)
 			} else {
-				f.rerankQuery(l, found, int(r), best, compare)
+				take(worker, r, best)
 			}
 		}
 		for _, r := range short { // in cells of hardly any rows
 			x.probeAll(f, l, v, rows, ids, r)
-			f.rerankQuery(l, found, int(r), v.best.best(0), compare)
+			take(worker, r, v.best.best(0))
 		}
 		v.short = short
 		tick(hi - lo)
 	})
-}
-
-// rerankQuery is rerank for a row that compare measures, and stores the result in found.
-func (f *finder) rerankQuery(l *scratch, found *Found, r int, candidates []rank.Key, compare func(dst []float32, r int, others []int32)) {
-	l.index, l.keys = l.index[:0], l.keys[:0]
-	for _, c := range candidates {
-		l.index = append(l.index, int32(f.space.Sample(int(c.Number()))))
-	}
-	l.similarities = room(l.similarities, len(l.index))
-	compare(l.similarities, r, l.index)
-	for t, s := range l.similarities {
-		l.keys = append(l.keys, rank.New(s, l.index[t]))
-	}
-	for t, k := range rank.Best(l.keys, f.k) {
-		found.Index[r*f.k+t], found.Similarity[r*f.k+t] = k.Number(), k.Score()
-	}
 }
 
 // indexScratch is one thread's memory for rows that probe cells.

@@ -152,29 +152,59 @@ type Report struct {
 // threads of 0 or less stands for all usable processors; the result is the same for any
 // number. progress, if not nil, is called now and then, one call at a time, with the share
 // of the work that is done, as a number of samples of Space.Count. The only errors are those
-// of Settings.Resolve and Space.Check, and the context's own.
+// of Settings.Resolve and Space.Check, rows that are similarity.Stored, and the context's own.
 func Search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, error) {
+	lists, _, err := search(ctx, s, k, seed, settings, threads, false, progress)
+	return lists, err
+}
+
+// SearchParts is Search, and returns the Parts of an Index that finds k neighbours of new rows: most of what
+// FindParts does has been done then, and the cells are smaller. They are nil where FindParts has none.
+func SearchParts(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, *Parts, error) {
+	lists, parts, err := search(ctx, s, k, seed, settings, threads, true, progress)
+	if err == nil && parts == nil {
+		parts, err = FindParts(ctx, s, k, seed, threads)
+	}
+	return lists, parts, err
+}
+
+// whole returns an error where the samples of a space cannot be compared with each other.
+func whole(s *similarity.Space) error {
 	if err := s.Check(); err != nil {
-		return nil, err
+		return err
+	}
+	if s.Stored() {
+		return errors.New("the rows of the space are in a file; read the model by mvclust.ReadModel to compare its samples")
+	}
+	return nil
+}
+
+// search is Search. With indexed it returns the parts of an index, too, where the search has found most of
+// them; else nil.
+func search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, indexed bool, progress func(done int)) (*Lists, *Parts, error) {
+	if err := whole(s); err != nil {
+		return nil, nil, err
 	}
 	if err := settings.Resolve(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if settings.approximates(s.Count(), k) {
 		c, err := findCopies(ctx, s, threads)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if c != nil {
-			return searchDistinct(ctx, s, c, k, seed, settings, threads, progress)
+			lists, err := searchDistinct(ctx, s, c, k, seed, settings, threads, progress)
+			return lists, nil, err
 		}
 	}
 	f := newFinder(ctx, s, k, seed, settings, threads, progress)
+	f.indexed = indexed && f.divides()
 	if f.k == 0 {
-		return f.lists, ctx.Err()
+		return f.lists, nil, ctx.Err()
 	}
 	if err := f.search(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.lists, nil
+	return f.lists, f.parts, nil
 }

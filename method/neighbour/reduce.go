@@ -74,18 +74,15 @@ func (f *finder) project(rows block, axes []float32) (block, error) {
 	n, count := rows.count(), len(axes)/f.space.Dims
 	out := block{data: make([]float32, n*count), dims: count, index: numbers(n)}
 	all := numbers(count)
-	err := parallel.Blocks(f.ctx, f.threads, n, 1024, func(_, lo, hi int) {
-		var row []float32
-		if rows.data == nil { // of a space that makes them
-			row = make([]float32, f.space.Dims)
-		}
-		for r := lo; r < hi; r++ {
-			if rows.data == nil {
-				f.space.Fill(row, r)
-			} else {
-				row = rows.of(r)
-			}
+	if rows.data == nil { // of a space that makes them
+		err := f.space.Scan(f.ctx, f.threads, func(r int, row []float32) {
 			f.kernel.Against(kernel.Dot, row, axes, all, out.of(r))
+		})
+		return out, err
+	}
+	err := parallel.Blocks(f.ctx, f.threads, n, 1024, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			f.kernel.Against(kernel.Dot, rows.of(r), axes, all, out.of(r))
 		}
 	})
 	return out, err

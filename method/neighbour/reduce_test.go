@@ -184,7 +184,7 @@ func TestProbes(t *testing.T) {
 		if c, err = f.cells(centres, probes); err != nil {
 			t.Fatal(err)
 		}
-		if whole, err := f.probe(centres, probes); !whole || err != nil {
+		if whole, err := f.probe(centres, probes); whole == nil || err != nil {
 			t.Fatalf("%d probes: %v, %v", probes, whole, err)
 		}
 		if got := f.recall(known); got < wanted || got > wanted+0.03 {

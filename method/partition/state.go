@@ -131,7 +131,8 @@ func (s *state) assign(label []int32, loss float64) {
 }
 
 // move puts node i where the objective is lowest and reports whether that is elsewhere. A node
-// that has been visited is not active until one that it has an edge to moves.
+// that has been visited is not active until one that it has an edge to moves; of many nodes, to another
+// cluster than its own.
 func (s *state) move(i int) bool {
 	if !s.active[i] || i >= s.frozen {
 		return false
@@ -195,8 +196,11 @@ func (s *state) relabel(i int, to int32) {
 	exclusions := rowOf(&s.exclusions, i)
 	s.occupied.remove(exclusions, own)
 	s.occupied.add(exclusions, to)
+	many := s.degree != nil && len(s.label) >= manyNodes
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
-		s.active[s.to[e]] = true
+		if j := s.to[e]; !many || s.label[j] != to {
+			s.active[j] = true
+		}
 	}
 	if s.degree != nil {
 		s.degreeSum[own] -= s.degree[i]

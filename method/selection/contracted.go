@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/sparse"
@@ -98,7 +99,7 @@ func SearchContracted(ctx context.Context, c *Contraction, set Settings, seed ui
 	}
 	r := &Result{}
 	var err error
-	if r.Candidates, err = s.try(ctx, series, threads, nil); err != nil {
+	if r.Candidates, err = s.try(ctx, series, threads, parallel.Counter(nil)); err != nil {
 		return nil, err
 	}
 	walk := c.walk()

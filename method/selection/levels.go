@@ -134,7 +134,7 @@ type settled struct {
 }
 
 // settle finds the partitions of the candidates of a ladder, which have these scores, and the graph of the first.
-func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates []Candidate, scores []float64, ladder []int, threads int) (levels []Level, best settled, err error) {
+func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates []Candidate, scores []float64, ladder []int, threads int, tick func(int)) (levels []Level, best settled, err error) {
 	levels, failed := make([]Level, len(ladder)), make([]error, len(ladder))
 	turns, graphs := make([]int, len(ladder)), map[int]*graphPair{}
 	for at, c := range ladder {
@@ -167,6 +167,7 @@ func (s *searcher) settle(ctx context.Context, near neighbourhoods, candidates [
 		if g.users.Add(-1) == 0 {
 			g.free, g.known = nil, nil
 		}
+		tick(s.plan.settled()*(turn+1)/len(turns) - s.plan.settled()*turn/len(turns))
 	})
 	return levels, best, cmp.Or(append(failed, err)...)
 }

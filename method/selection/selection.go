@@ -172,7 +172,7 @@ type Result struct {
 // neighbours, finds a partition for every resolution, and chooses, all without regard to the
 // constraints, which may be nil: they would drive the choice to ever finer clusters. The
 // partitions that are chosen then meet the constraints, as do their graphs. seed decides the order
-// of the moves. progress, if not nil, is called with the number of partitions found, of Steps.
+// of the moves. progress, if not nil, is called with the number of steps done, of Steps.
 // The result does not depend on threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
 // context's own, and those of Graph.Check and Resolved.Check.
 func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolved, set Settings, seed uint64, threads int, progress func(done int)) (*Result, error) {
@@ -202,7 +202,8 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	plan := s.plan
 	r := &Result{Neighbourhoods: near}
 	width := len(plan.resolutions)
-	r.Candidates, err = s.try(ctx, s.refined(ctx, near), threads, progress)
+	tick := parallel.Counter(progress)
+	r.Candidates, err = s.try(ctx, s.refined(ctx, near), threads, tick)
 	if err != nil {
 		return nil, err
 	}
@@ -218,6 +219,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err := setCriteria(ctx, walk, set.Features, r.Candidates, width, threads); err != nil {
 		return nil, err
 	}
+	tick(plan.judging())
 	r.Best, r.Clear = choose(r.Candidates, samples, most)
 	if err := s.divide(ctx, walk, r, threads); err != nil {
 		return nil, err
@@ -233,7 +235,7 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 		r.Neighbourhoods = both.known
 	}
 	levelled := scores(r.Candidates, asLevel, samples, most)
-	levels, best, err := s.settle(ctx, both, r.Candidates, levelled, ladder(r.Candidates, levelled, r.Best), threads)
+	levels, best, err := s.settle(ctx, both, r.Candidates, levelled, ladder(r.Candidates, levelled, r.Best), threads, tick)
 	if err != nil {
 		return nil, err
 	}
@@ -274,8 +276,8 @@ func (s *searcher) refined(ctx context.Context, near *refine.Neighbourhoods) fun
 }
 
 // try finds all partitions. series prepares the refined graph of the number of neighbours at a place.
-func (s *searcher) try(ctx context.Context, series func(at int) (*partition.Series, error), threads int, progress func(done int)) ([]Candidate, error) {
-	tick, width := parallel.Counter(progress), len(s.plan.resolutions)
+func (s *searcher) try(ctx context.Context, series func(at int) (*partition.Series, error), threads int, tick func(int)) ([]Candidate, error) {
+	width := len(s.plan.resolutions)
 	candidates := make([]Candidate, len(s.plan.neighbours)*width)
 	failed := make([]error, len(s.plan.neighbours))
 	err := parallel.Blocks(ctx, threads, len(s.plan.neighbours), 1, func(_, turn, _ int) {
@@ -393,11 +395,19 @@ const (
 	coarsest = 0.06
 )
 
-// Steps returns how many partitions Search finds of the given number of samples.
+// Steps returns how many steps Search takes with the given number of samples: one for every partition that
+// it tries, and half as many to judge them and to find the levels.
 func (s Settings) Steps(samples int) int {
 	if s.Resolve() != nil {
 		return 0
 	}
 	p := s.plan(samples)
-	return len(p.neighbours) * len(p.resolutions) * p.orders
+	return p.tried() + p.judging() + p.settled()
 }
+
+// tried returns the number of partitions that are tried.
+func (p *plan) tried() int { return len(p.neighbours) * len(p.resolutions) * p.orders }
+
+// judging returns the number of steps for judging them, and settled that for the levels.
+func (p *plan) judging() int { return p.tried() / 8 }
+func (p *plan) settled() int { return p.tried() * 3 / 8 }

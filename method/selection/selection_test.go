@@ -14,6 +14,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/internal/option"
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
@@ -222,7 +223,7 @@ func TestPlan(t *testing.T) {
 		if len(p.resolutions) != c.resolutions || !slices.IsSorted(p.resolutions) || last > c.finest || last*math.Pow(10, 0.2) < c.finest {
 			t.Errorf("%+v, %d samples: the %d resolutions are %v", c.set, c.samples, len(p.resolutions), p.resolutions)
 		}
-		if got := c.set.Steps(c.samples); got != len(p.neighbours)*len(p.resolutions)*p.orders {
+		if got, tried := c.set.Steps(c.samples), len(p.neighbours)*len(p.resolutions)*p.orders; got < tried || got > 2*tried {
 			t.Errorf("%+v, %d samples: %d steps", c.set, c.samples, got)
 		}
 		if c.set.Footprint(c.samples, 1e9, 2) <= 0 || c.set.Cost(c.samples) <= 0 || c.set.Footprint(c.samples+40, 1e9, 2) <= c.set.Footprint(c.samples, 1e9, 2) {
@@ -254,11 +255,12 @@ func TestSearch(t *testing.T) {
 	before.Index, before.Weight = slices.Clone(g.Index), slices.Clone(g.Weight)
 	var set Settings
 	const seed = 5
-	var reports, running atomic.Int32
+	var reports, running, last atomic.Int32
 	got, err := Search(t.Context(), g, nil, set, seed, 4, func(done int) {
 		if running.Add(1) > 1 || int(reports.Add(1)) > set.Steps(300) || done > set.Steps(300) {
 			t.Errorf("report %d says %d", reports.Load(), done)
 		}
+		last.Store(int32(done))
 		running.Add(-1)
 	})
 	if err != nil {
@@ -267,7 +269,7 @@ func TestSearch(t *testing.T) {
 	if !reflect.DeepEqual(*g, before) {
 		t.Error("the graph has changed")
 	}
-	if len(got.Candidates)*mostOrders != set.Steps(300) || reports.Load() == 0 {
+	if len(got.Candidates)*mostOrders >= set.Steps(300) || int(last.Load()) != set.Steps(300) {
 		t.Errorf("%d candidates of %d steps, %d reports", len(got.Candidates), set.Steps(300), reports.Load())
 	}
 	if err := set.Resolve(); err != nil {
@@ -362,7 +364,7 @@ func orders(t *testing.T, g *graph.Graph, set Settings, seed uint64) []Candidate
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.try(t.Context(), s.refined(t.Context(), near), 1, nil)
+	all, err := s.try(t.Context(), s.refined(t.Context(), near), 1, parallel.Counter(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +406,7 @@ func TestSearchFew(t *testing.T) {
 		for _, g := range []*graph.Graph{{Offsets: make([]int, n+1)}, rings(n, max(1, n/2), 2, 4), rings(n, max(1, n), 3, 5)} {
 			t.Run(fmt.Sprint(n, " ", g.Edges()), func(t *testing.T) {
 				got := search(t, g, Settings{}, 0, 2)
-				if len(got.Partition.Labels) != n || got.Graph.Samples() != n || len(got.Candidates)*mostOrders != (Settings{}).Steps(n) {
+				if len(got.Partition.Labels) != n || got.Graph.Samples() != n || len(got.Candidates)*mostOrders > (Settings{}).Steps(n) {
 					t.Fatalf("%+v", got)
 				}
 				if !slices.Equal(got.Partition.Labels, partition.Number(got.Partition.Labels)) {

@@ -209,7 +209,7 @@ func (l *lazyRows) row(x *lazyScratch, dims int, place, sample int32) []float32 
 
 // places returns how many rows there is room for, some of which no sample may have.
 func (s *Space) places() int {
-	if s.lazy != nil {
+	if s.lazy != nil || s.stored != nil {
 		return s.Samples
 	}
 	return len(s.data) / s.Dims

@@ -36,12 +36,13 @@ type Space struct {
 
 	metric Metric
 	kernel *kernel.Kernel
-	data   []float32 // rows of Dims values, some of which no sample may have
-	slot   []int32   // by sample: its row in data, or absent
-	sample []int32   // the samples that have the view, ascending
-	scale  []float32 // by row of data: the local scale; nil where not localised
-	floor  float64   // least mean distance of a local scale
-	lazy   *lazyRows // makes the rows, in place of data; nil where there is data
+	data   []float32   // rows of Dims values, some of which no sample may have
+	slot   []int32     // by sample: its row in data, or absent
+	sample []int32     // the samples that have the view, ascending
+	scale  []float32   // by row of data: the local scale; nil where not localised
+	floor  float64     // least mean distance of a local scale
+	lazy   *lazyRows   // makes the rows, in place of data; nil where there is data
+	stored *storedRows // where the rows are read from; nil where there is data, or lazy
 }
 
 // NewSpace prepares view v, which must be valid. Sample i of the space is sample

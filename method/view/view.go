@@ -145,6 +145,16 @@ func (v *View) checkSides() error {
 	return nil
 }
 
+// Part returns the view of samples lo to hi-1, which shares the memory of v. It panics if they are out of
+// range.
+func (v *View) Part(lo, hi int) *View {
+	part := &View{Name: v.Name, Samples: hi - lo, Dims: v.Dims, Data: v.Data[lo*v.Dims : hi*v.Dims]}
+	if v.Present != nil {
+		part.Present = v.Present[lo:hi]
+	}
+	return part
+}
+
 // Check reports, as an *InputError, why no row of the view can be read: it is nil, or its sides
 // do not fit the data. It is the cheap part of Validate, and looks at no value.
 func (v *View) Check() error {

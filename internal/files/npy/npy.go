@@ -11,12 +11,14 @@ package npy
 import (
 	"archive/zip"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/mvclust/mvclust/internal/files/array"
 	"github.com/mvclust/mvclust/internal/words"
@@ -189,6 +191,25 @@ func Stored(from array.File, i int, code string) *io.SectionReader {
 		return nil
 	}
 	return f.members[i].stored
+}
+
+// Fill fills dst with the values from byte off of what Stored returns, and calls check, before it, with
+// their bytes. The errors are those of r.
+func Fill[T float32 | int32](r io.ReaderAt, off int64, dst []T, check func(stored []byte)) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 4*len(dst))
+	if n, err := r.ReadAt(b, off); n < len(b) {
+		return err
+	}
+	check(b)
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 { // this processor has the most significant first
+		for ; len(b) > 0; b = b[4:] {
+			slices.Reverse(b[:4])
+		}
+	}
+	return nil
 }
 
 // open reads the header of f, a member of the archive r of size bytes.

@@ -1,0 +1,134 @@
+package similarity_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
+	"github.com/mvclust/mvclust/synth"
+)
+
+// sourceOf returns a source of the rows of a view.
+func sourceOf(v *view.View, block int) *similarity.Source {
+	part := func(at int) *view.View { return v.Part(at*block, min(v.Samples, (at+1)*block)) }
+	return &similarity.Source{
+		Name: v.Name, Samples: v.Samples, Dims: v.Dims, Block: block,
+		Read: func(at int, room []float32) ([]float32, error) {
+			return append(room[:0], part(at).Data...), nil
+		},
+		Check: func(at int, values []float32) (*view.View, error) {
+			rows := part(at)
+			rows.Data = values
+			return rows, nil
+		},
+	}
+}
+
+// Rows that are read when they are compared say what those in memory say, but for rounding; a failure to
+// read them is an error.
+func TestStored(t *testing.T) {
+	set, err := synth.Generate(synth.Config{Samples: 500, Classes: 5, Dims: []int{40}, Noise: []float64{0.6}, Missing: 0.1, Views: 2, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := set.Views[0]
+	present := 0
+	for !v.Has(present) {
+		present++
+	}
+	clear(v.Row(present)) // without a direction as it is
+	late := v.Part(300, 500)
+	for _, scale := range []view.Scale{view.NoScale, view.MinMax, view.Mixed} {
+		scaler, err := v.Scaler(t.Context(), scale, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scaled, err := scaler.Apply(t.Context(), v, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := similarity.NewSpace(t.Context(), scaled, similarity.Cosine, nil, false, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := similarity.Stored(t.Context(), sourceOf(v, 7), scaler, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored.Count() != kept.Count() || stored.Zero != kept.Zero || stored.FirstZero != kept.FirstZero || stored.Dims != kept.Dims || !stored.Stored() || kept.Stored() {
+			t.Fatalf("%v: %d rows, %d zeros from %d; want %d, %d, %d", scale, stored.Count(), stored.Zero, stored.FirstZero, kept.Count(), kept.Zero, kept.FirstZero)
+		}
+		var mu sync.Mutex
+		rows := 0
+		for _, s := range []*similarity.Space{stored, kept} {
+			err := s.Scan(t.Context(), 2, func(r int, row []float32) {
+				mu.Lock()
+				defer mu.Unlock()
+				if rows++; !slices.Equal(row, kept.Row(r)) {
+					t.Errorf("%v: row %d is another", scale, r)
+				}
+			})
+			if err != nil || rows != kept.Count() {
+				t.Fatalf("%v: %d rows, %v", scale, rows, err)
+			}
+			rows = 0
+		}
+		offsets, order := []int{0}, []int32{}
+		var samples []int32
+		for i := range late.Samples {
+			for j := i % 3; j < v.Samples; j += 1 + i%7 {
+				samples = append(samples, int32(j))
+			}
+			offsets, order = append(offsets, len(samples)), append(order, int32(late.Samples-1-i))
+		}
+		compared := func(s *similarity.Space, threads int) []float32 {
+			rows, err := scaler.Apply(t.Context(), late, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := s.Queries(t.Context(), rows, false, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := q.Compare(t.Context(), offsets, samples, order, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.Compare(t.Context(), offsets[1:], samples, order, 1); err == nil {
+				t.Error("lists of fewer rows are compared")
+			}
+			return out
+		}
+		want, got := compared(kept, 2), compared(stored, 2)
+		for e := range want {
+			if !(math.Abs(float64(got[e]-want[e])) < 1e-6) && (got[e] == got[e] || want[e] == want[e]) {
+				t.Fatalf("%v: similarity %d is %v, want %v", scale, e, got[e], want[e])
+			}
+		}
+		again := compared(stored, 1)
+		for e := range again {
+			if math.Float32bits(again[e]) != math.Float32bits(got[e]) {
+				t.Fatalf("%v: similarity %d is %v in one thread, and %v in two", scale, e, again[e], got[e])
+			}
+		}
+	}
+	gone := errors.New("it is gone")
+	bad := sourceOf(v, 7)
+	read := bad.Read
+	bad.Read = func(at int, room []float32) ([]float32, error) {
+		if at == 40 {
+			return nil, gone
+		}
+		return read(at, room)
+	}
+	if _, err := similarity.Stored(t.Context(), bad, &view.Scaler{}, 2); !errors.Is(err, gone) {
+		t.Errorf("a block that cannot be read: %v", err)
+	}
+	if _, err := similarity.Stored(t.Context(), sourceOf(v.Part(present, present+1), 7), &view.Scaler{}, 2); err == nil {
+		t.Error("one row of zeros makes a space")
+	}
+}
