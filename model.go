@@ -246,7 +246,7 @@ func (v *ModelView) space(ctx context.Context, threads int) (*similarity.Space, 
 // Validate reports the first thing that makes the model unusable.
 func (m *Model) Validate() error {
 	for i := 0; m != nil && i < len(m.Views); i++ {
-		if rows := m.Views[i].Rows; rows != nil {
+		if rows := m.Views[i].Rows; rows != nil && m.Views[i].stored == nil {
 			if err := rows.Validate(); err != nil {
 				return err
 			}

@@ -338,8 +338,11 @@ func TestStoredModel(t *testing.T) {
 				t.Fatalf("%s: all rows are read", name)
 			}
 			got, err := place(stored, threads)
-			if err != nil {
-				t.Fatal(err)
+			if err != nil || stored.Validate() != nil {
+				t.Fatal(err, stored.Validate())
+			}
+			if _, _, err := predict.Update(t.Context(), stored, take(set.Views, span(11_000, 11_010)), nil, 1, nil); err == nil || !strings.Contains(err.Error(), "mvclust.ReadModel") {
+				t.Errorf("an update of a model whose rows stay in its file: %v", err)
 			}
 			if first == nil {
 				first = got

@@ -64,6 +64,11 @@ func Update(ctx context.Context, m *mvclust.Model, views []*view.View, ids []str
 	if err := m.Usable(); err != nil {
 		return nil, nil, err
 	}
+	for _, v := range m.Views {
+		if v.Rows.Check() != nil {
+			return nil, nil, fmt.Errorf("the rows of view %s of the model are not in memory; read it by mvclust.ReadModel", words.Name(v.Rows.Name))
+		}
+	}
 	count, err := check(m, views, ids)
 	if err != nil {
 		return nil, nil, err

@@ -145,7 +145,7 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 func (o *newcomerOptions) limit(j *job, hand memory.Limit, info *mvclust.ModelInfo, d *demand) error {
 	run, what := o.footprint(info, 0, int(o.threads)), fmt.Sprintf("new samples for a model of %d", info.Samples)
 	if d != nil {
-		run = max(o.footprint(info, d.samples, int(o.threads)), info.Footprint()+d.values()+d.scratch) + perSample*int64(d.samples)
+		run = max(o.footprint(info, d.samples, int(o.threads)), run+d.values()+d.scratch) + perSample*int64(d.samples)
 		what = strings.Join(baseNames(d.sources), ", ") + ": " + d.String() + " and the model"
 	}
 	release, err := limitModel(o.memory, hand, run, what, ", or fewer samples at a time")
