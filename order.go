@@ -28,7 +28,7 @@ func (p *plan) number(ctx context.Context, views []*View) (err error) {
 func orderByValues(ctx context.Context, views []*View, seed uint64, threads int) ([]int, error) {
 	n := views[0].Samples
 	key := make([]uint64, n)
-	err := parallel.Blocks(ctx, threads, n, 1024, func(_, lo, hi int) {
+	err := parallel.Blocks(ctx, threads, n, 64, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			h := mix(seed)
 			for m, v := range views {

@@ -1,12 +1,14 @@
 package mvclust
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
@@ -44,15 +46,12 @@ func (r *run) prepare(views []*View) ([]*view.Scaler, []*similarity.Space, error
 // scalers finds how the features of every view are scaled, and under Auto which version of the rows is
 // compared: the views decide on each other.
 func (r *run) scalers(views []*View) ([]*view.Scaler, error) {
-	scalers := make([]*view.Scaler, len(views))
-	for m, v := range views {
-		if err := r.ctx.Err(); err != nil {
-			return nil, err
-		}
-		var err error
-		if scalers[m], err = v.Scaler(r.ctx, r.plan.scale(m), r.plan.Order); err != nil {
-			return nil, err
-		}
+	scalers, failed := make([]*view.Scaler, len(views)), make([]error, len(views))
+	err := parallel.Blocks(r.ctx, r.plan.Threads, len(views), 1, func(_, m, _ int) {
+		scalers[m], failed[m] = views[m].Scaler(r.ctx, r.plan.scale(m), r.plan.Order)
+	})
+	if err := cmp.Or(append(failed, err)...); err != nil {
+		return nil, err
 	}
 	if !r.plan.reads() {
 		return scalers, nil

@@ -145,7 +145,7 @@ func blockPair(task int) (i, j int) {
 func (f *finder) fillLists(from *topK) error {
 	n := f.rows.count()
 	done := f.meter.stage(float64(n*f.k), ranking)
-	return parallel.Blocks(f.ctx, f.threads, n, 64, func(worker, lo, hi int) {
+	return parallel.Blocks(f.ctx, f.threads, n, 16, func(worker, lo, hi int) {
 		for r := lo; r < hi; r++ {
 			f.setList(r, f.rerank(f.scratch(worker), r, from.best(int32(r))))
 		}

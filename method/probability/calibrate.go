@@ -35,7 +35,10 @@ func Calibrate(ctx context.Context, similarities [][]float32, same func(view, pa
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(n)
 	}
-	o := newObjective(taken, set, 1)
+	o, err := newObjective(ctx, taken, set, 1)
+	if err != nil {
+		return nil, err
+	}
 	f := o.zeros()
 	for m, v := range o.views {
 		for k, i := range v.of {

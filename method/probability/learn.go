@@ -53,7 +53,10 @@ func Learn(ctx context.Context, similarities [][]float32, set Settings, threads 
 	if set.Segments == 0 {
 		set.Segments = defaultSegments(len(similarities[0]))
 	}
-	o := newObjective(similarities, set, threads)
+	o, err := newObjective(ctx, similarities, set, threads)
+	if err != nil {
+		return nil, err
+	}
 	best, kept, curve, err := o.descend(ctx, progress)
 	if err != nil {
 		return nil, err

@@ -268,7 +268,7 @@ func TestLearnKeepsTheBest(t *testing.T) {
 	for _, function := range model.ByView {
 		f = append(f, function.P)
 	}
-	loss, err := newObjective(w, set, 1).eval(t.Context(), f, nil)
+	loss, err := objectiveOf(t, w, set, 1).eval(t.Context(), f, nil)
 	if err != nil || loss != model.Curve[model.Kept] {
 		t.Errorf("the functions have the loss %v, not %v (%v)", loss, model.Curve[model.Kept], err)
 	}
@@ -278,7 +278,7 @@ func TestLearnKeepsTheBest(t *testing.T) {
 func TestLearnSteps(t *testing.T) {
 	w := gaussian(300, 3, 0.2, 13)
 	set := resolved(t, Settings{Segments: 10, Low: 2, High: 2, Epochs: 2, Rate: 0.0005, Momentum: 0.7, Decay: 0.3})
-	o := newObjective(w, set, 1)
+	o := objectiveOf(t, w, set, 1)
 	f, before := o.start(), o.start()
 	losses, velocity := []Losses{}, o.zeros()
 	for range 2 {

@@ -33,21 +33,28 @@ type objective struct {
 	partial [][][]float64
 }
 
-func newObjective(similarities [][]float32, set Settings, threads int) *objective {
-	o := &objective{set: set, threads: threads, pairs: len(similarities[0])}
-	for _, w := range similarities {
-		o.views = append(o.views, cut(w, set.Segments))
+func newObjective(ctx context.Context, similarities [][]float32, set Settings, threads int) (*objective, error) {
+	views := len(similarities)
+	o := &objective{set: set, threads: threads, pairs: len(similarities[0]), views: make([]*segments, views)}
+	err := parallel.Blocks(ctx, threads, views, 1, func(_, m, _ int) { o.views[m] = cut(similarities[m], set.Segments) })
+	if err != nil {
+		return nil, err
 	}
-	o.cross = make([][]*crossing, len(o.views))
-	o.partners = make([][]int, len(o.views))
-	for m := range o.views {
-		o.cross[m] = make([]*crossing, len(o.views))
-		for b := range o.views {
-			if b == m {
-				continue
-			}
-			if c := cross(o.views[m], o.views[b]); c != nil {
-				o.cross[m][b] = c
+	o.cross, o.partners = make([][]*crossing, views), make([][]int, views)
+	for m := range o.cross {
+		o.cross[m] = make([]*crossing, views)
+	}
+	err = parallel.Blocks(ctx, threads, views*views, 1, func(_, at, _ int) {
+		if m, b := at/views, at%views; m != b {
+			o.cross[m][b] = cross(o.views[m], o.views[b])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for m := range o.cross {
+		for b, c := range o.cross[m] {
+			if c != nil {
 				o.partners[m] = append(o.partners[m], b)
 			}
 		}
@@ -58,7 +65,7 @@ func newObjective(similarities [][]float32, set Settings, threads int) *objectiv
 	for c := range o.partial {
 		o.partial[c] = o.zeros()
 	}
-	return o
+	return o, nil
 }
 
 // zeros returns one zero per view and segment.

@@ -32,7 +32,7 @@ func forEachObjective(t *testing.T, do func(t *testing.T, w [][]float32, o *obje
 			a.take(w)
 			for name, set := range lossSettings() {
 				t.Run(fmt.Sprintf("%d views/%s/%s", views, a.name, name), func(t *testing.T) {
-					do(t, w, newObjective(w, resolved(t, set), 2))
+					do(t, w, objectiveOf(t, w, resolved(t, set), 2))
 				})
 			}
 		}
@@ -215,7 +215,7 @@ func TestEquations(t *testing.T) {
 				w := gaussian(150, views, 0, 8)
 				a.take(w)
 				set := resolved(t, Settings{Segments: 8, Low: 2, High: 3, Lambda: 7})
-				o := newObjective(w, set, 1)
+				o := objectiveOf(t, w, set, 1)
 				f := interior(o, 9)
 				n := &naive{w, f, set}
 				multi, err := o.multi(t.Context(), f)
@@ -270,7 +270,7 @@ func TestLossEquations(t *testing.T) {
 			for name, set := range lossSettings() {
 				t.Run(fmt.Sprintf("%d views/%s/%s", views, a.name, name), func(t *testing.T) {
 					set.Segments = 7
-					o := newObjective(w, resolved(t, set), 1)
+					o := objectiveOf(t, w, resolved(t, set), 1)
 					f := interior(o, 10)
 					got, err := o.eval(t.Context(), f, nil)
 					if err != nil {
@@ -294,7 +294,7 @@ func TestLossAtTheBounds(t *testing.T) {
 			for bound := range 3 {
 				w := gaussian(300, 3, 0, 4)
 				a.take(w)
-				o := newObjective(w, resolved(t, set), 1)
+				o := objectiveOf(t, w, resolved(t, set), 1)
 				f, gradient := o.zeros(), o.zeros()
 				for m := range f {
 					for i := range f[m] {
@@ -318,4 +318,14 @@ func TestLossAtTheBounds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// objectiveOf is newObjective without an error.
+func objectiveOf(t testing.TB, similarities [][]float32, set Settings, threads int) *objective {
+	t.Helper()
+	o, err := newObjective(t.Context(), similarities, set, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }

@@ -82,7 +82,7 @@ func Equal(ctx context.Context, views []*View, threads int) ([]int32, error) {
 		}
 	}
 	hashes := make([]uint64, views[0].Samples)
-	err := parallel.Blocks(ctx, threads, len(hashes), 1024, func(_, lo, hi int) {
+	err := parallel.Blocks(ctx, threads, len(hashes), 64, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for m, v := range views {
 				if v.Has(i) {

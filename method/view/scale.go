@@ -152,12 +152,15 @@ func (s *Scaler) Apply(ctx context.Context, v *View, threads int) (*View, error)
 	}
 }
 
+// valuesAtATime is about how many values a thread scales before it takes further rows.
+const valuesAtATime = 1 << 15
+
 // mapped returns a view of dims dimensions; do computes its rows from those of v.
 func (v *View) mapped(ctx context.Context, dims, threads int, do func(to []float64, row []float32)) (*View, error) {
 	out := *v
 	out.Dims, out.Data = dims, make([]float32, v.Samples*dims)
 	scratch := make([][]float64, parallel.Threads(threads))
-	err := parallel.Blocks(ctx, threads, v.Samples, 256, func(worker, lo, hi int) {
+	err := parallel.Blocks(ctx, threads, v.Samples, 1+valuesAtATime/dims, func(worker, lo, hi int) {
 		if scratch[worker] == nil {
 			scratch[worker] = make([]float64, dims)
 		}
