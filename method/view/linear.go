@@ -29,12 +29,12 @@ func (s *Scaler) Linear(dims int) *Linear {
 	l := &Linear{centre: make([]float64, dims), inverse: make([]float64, dims)}
 	for k := range dims {
 		l.inverse[k] = 1
-		switch {
-		case s.Scale == MinMax:
+		switch s.Scale {
+		case MinMax:
 			if l.centre[k], l.inverse[k] = s.Low[k], 0; s.Span[k] > 0 {
 				l.inverse[k] = 1 / s.Span[k]
 			}
-		case s.Scale == Mixed:
+		case Mixed:
 			if l.centre[k] = s.Mean[k]; s.Inverse[k] > 0 {
 				l.inverse[k] = s.Inverse[k]
 			}
