@@ -87,6 +87,7 @@ func (p *Parts) Gather(s *similarity.Space, order sparse.Permutation) *Parts {
 		return p
 	}
 	out := *p
+	out.Load = nil                  // which has another order
 	old := make([]int32, s.Samples) // by sample of s: its row
 	for r := range s.Count() {
 		old[s.Sample(r)] = int32(r)

@@ -234,7 +234,7 @@ func (q *Queries) compareStored(ctx context.Context, offsets []int, samples, ord
 	wanted := func(block int) bool { return by.start[block] < by.start[block+1] }
 	return source.each(ctx, threads, wanted, func(worker, block int, values []float32) error {
 		x, first := &scratch[worker], block*source.Block
-		x.sort(by.pairs[by.start[block]:by.start[block+1]], samples, first, source.Block)
+		x.sort(by.pairs[by.start[block]:by.start[block+1]], samples, first, len(values)/source.Dims)
 		for row := range len(values) / source.Dims {
 			pairs := x.pairs[x.start[row]:x.start[row+1]]
 			if len(pairs) == 0 {
