@@ -492,6 +492,13 @@ func (h *modelHeader) check(text []byte) error {
 		return fmt.Errorf("its %s is not UTF-8", modelManifest)
 	case h.Samples < 0 || h.Samples > math.MaxInt32:
 		return fmt.Errorf("it has %d samples", h.Samples)
+	case h.Block < 0:
+		return fmt.Errorf("its neighbours have blocks of %d rows", h.Block)
+	}
+	for k := range h.Views {
+		if size := h.Views[k].Block; size < 0 {
+			return fmt.Errorf("view %d has blocks of %d rows", k, size)
+		}
 	}
 	return nil
 }
@@ -692,19 +699,18 @@ func (m *Model) readNeighbours(f *modelMembers, h *modelHeader, much extent) err
 		return f.err
 	}
 	k := f.infos[i].Shape[1]
-	if much != whole && k > 0 && k < n {
+	if much != whole && f.nearestStay(h, k) {
 		near := f.nearest(h, k)
-		switch {
-		case f.err != nil:
+		if f.err != nil {
 			return f.err
-		case near != nil && much == apart:
+		}
+		if much == apart {
 			m.nearest = near
 			return nil
-		case near != nil:
-			var err error
-			m.Neighbourhoods, err = near.first(n, max(1, min(k, h.Settings.Neighbours)))
-			return err
 		}
+		var err error
+		m.Neighbourhoods, err = near.first(n, max(1, min(k, h.Settings.Neighbours)))
+		return err
 	}
 	index, probability := f.samples("neighbors/index", n, k), f.floats("neighbors/probability", n, k)
 	if f.err != nil {

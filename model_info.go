@@ -26,7 +26,7 @@ type ModelInfo struct {
 
 	levels, pairs int
 	manifest      int64
-	apart         bool // whether OpenModel leaves rows and neighbours in the file
+	apart         bool // whether the neighbours can stay in the file
 }
 
 // ViewInfo says how the rows of a view are compared.
@@ -34,10 +34,12 @@ type ViewInfo struct {
 	Dims   int
 	Metric similarity.Metric
 	Scale  view.Scale
-	// Axes is the number of axes of the Index; 0 where it has none. Apart says that OpenCurrent leaves the
-	// rows in the file.
-	Axes  int
-	Apart bool
+	// Axes is the number of axes of the Index, and Probes that of its cells that a new row is compared with; 0
+	// where it has none. Apart says that OpenCurrent leaves the rows in the file.
+	Axes, Probes int
+	Apart        bool
+
+	stays bool // whether the rows can stay in the file
 }
 
 // Compared returns the length of a row as it is compared, and the bytes that so many of them take
@@ -60,7 +62,7 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 	}
 	n := h.Samples
 	i := &ModelInfo{
-		Samples: n, Clusters: min(max(0, h.Clusters, h.Retired), maxNumbers(n)), levels: len(h.Levels), manifest: int64(length), apart: h.Block > 0,
+		Samples: n, Clusters: min(max(0, h.Clusters, h.Retired), maxNumbers(n)), levels: len(h.Levels), manifest: int64(length),
 		Neighbours: min(max(0, h.Settings.Neighbours), n), Candidates: min(max(0, h.Settings.Candidates), n), Chosen: h.Settings.Chosen,
 	}
 	f := openMembers(file)
@@ -69,8 +71,11 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 		if f.checkView(h, k); f.err != nil {
 			return nil, damaged(f.err)
 		}
-		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k), f.searched(v, k)})
-		i.apart = i.apart && v.Block > 0
+		probes := 0
+		if v.Index != nil {
+			probes = min(max(0, v.Index.Probes), n)
+		}
+		i.Views = append(i.Views, ViewInfo{v.Dims, v.Metric, v.Scaler.Scale, f.axes(v, k), probes, f.searched(v, k), f.rowsStay(v, k)})
 	}
 	for _, a := range f.infos {
 		switch {
@@ -78,6 +83,7 @@ func StatModel(r io.ReaderAt, size int64) (*ModelInfo, error) {
 			i.Edges = a.Len()
 		case a.Name == "neighbors/index" && len(a.Shape) == 2:
 			i.Nearest = a.Shape[1]
+			i.apart = f.nearestStay(h, i.Nearest)
 		case strings.HasPrefix(a.Name, "constraints/"):
 			i.pairs += a.Len()
 		}
@@ -95,7 +101,7 @@ func (f *modelMembers) axes(v *modelViewHeader, k int) int {
 
 // searched says whether view k is searched without its rows: by the axes of its index.
 func (f *modelMembers) searched(v *modelViewHeader, k int) bool {
-	return v.Metric == similarity.Cosine && v.Block > 0 && f.axes(v, k) > 0
+	return v.Metric == similarity.Cosine && f.axes(v, k) > 0 && f.rowsStay(v, k)
 }
 
 // readManifest reads manifest.json, and returns its length, too.
@@ -139,26 +145,27 @@ func (i *ModelInfo) CurrentFootprint() int64 { return i.footprint(current) }
 func (i *ModelInfo) OpenFootprint() int64 { return i.footprint(apart) }
 
 func (i *ModelInfo) footprint(much extent) int64 {
-	n, older := float64(i.Samples), 0.0
-	if !i.apart { // a file of an older version, of which all is read
-		if much == current {
-			older = 8*n*float64(i.Neighbours+1) + 16*n
-		}
-		much = whole
-	}
+	n, k := float64(i.Samples), float64(i.Nearest)
 	// Labels, confidences, offsets and levels are read in another type than they are kept in.
-	sum := older + (72+16*float64(i.levels)+8*float64(len(i.Views)))*n + 8*float64(i.Edges) + 24*float64(i.pairs) + 6*float64(i.manifest)
-	switch k := float64(i.Nearest); {
-	case much == apart:
+	sum := (72+16*float64(i.levels)+8*float64(len(i.Views)))*n + 8*float64(i.Edges) + 24*float64(i.pairs) + 6*float64(i.manifest)
+	if much != whole {
 		sum += 8 << 20 // blocks
-		return bounded(sum)
+	}
+	switch first := min(k, float64(i.Neighbours)); {
+	case k == 0 || much == apart && i.apart:
+	case much == current && i.apart:
+		sum += 16*n*(first+1) + 40*n
 	case much == current:
-		sum += 16*n*(min(k, float64(i.Neighbours))+1) + 40*n + 4<<20
-	case k > 0:
+		sum += 8*n*(first+1) + 16*n // the first of all
+		fallthrough
+	default:
 		sum += 16*n*(k+1) + 40*n // as stored, and as they are kept
 	}
 	for _, v := range i.Views {
-		if sum += 5 * n; !v.Apart || much != current {
+		if much == apart && v.stays {
+			continue
+		}
+		if sum += 5 * n; much != current || !v.Apart {
 			sum += 4 * n * float64(v.Dims+v.Axes)
 		}
 	}

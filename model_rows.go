@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/internal/files/npy"
@@ -33,15 +32,18 @@ var blockTable = crc32.MakeTable(crc32.Castagnoli)
 // blockSum returns the checksum of the bytes of a block of rows.
 func blockSum(values []byte) int64 { return int64(crc32.Checksum(values, blockTable)) }
 
-// blocks finds a matrix of rows x width values of a type of npy.Stored, which has checksums of blocks
-// of so many rows in sums. It is nil where there are no sums, or the values have another type, as in
-// files of older versions.
+// stays reports whether a matrix of so many columns can stay in the file: it has values of a type of
+// npy.Stored, and in sums checksums of blocks of rows, which are no larger than they are written. It cannot
+// in files of older versions.
+func (f *modelMembers) stays(name, code string, width, block int, sums string) bool {
+	at, ok := f.place[name]
+	_, checked := f.place[sums]
+	return ok && checked && 0 < block && block <= npy.BlockRows(width) && npy.Stored(f.file, at, code) != nil
+}
+
+// blocks finds a matrix of rows x width values that stays in the file; nil where it cannot.
 func (f *modelMembers) blocks(what, name, code string, rows, width, block int, sums string) *blocks {
-	if _, ok := f.place[sums]; !ok || block == 0 || f.err != nil {
-		return nil
-	}
-	if block < 1 || block > math.MaxInt32 {
-		f.err = fmt.Errorf("%s has blocks of %d rows", name, block)
+	if f.err != nil || !f.stays(name, code, width, block, sums) {
 		return nil
 	}
 	at := f.find(name, rows, width)
@@ -52,9 +54,7 @@ func (f *modelMembers) blocks(what, name, code string, rows, width, block int, s
 	if f.err != nil {
 		return nil
 	}
-	if b.values = npy.Stored(f.file, at, code); b.values == nil {
-		return nil
-	}
+	b.values = npy.Stored(f.file, at, code)
 	return b
 }
 
@@ -149,15 +149,22 @@ func (v *ModelView) Source() similarity.Source {
 // storedNearest are the most probable neighbours of all samples, which stay in the file.
 type storedNearest struct{ index, probability *blocks }
 
-// nearest finds the neighbours in the file, k of each sample; nil where they have no checksums.
+// nearest finds the neighbours in the file, k of each sample, if they can stay there.
 func (f *modelMembers) nearest(h *modelHeader, k int) *storedNearest {
 	const what = "the neighbours"
 	index := f.blocks(what, "neighbors/index", "i4", h.Samples, k, h.Block, indexSums)
 	probability := f.blocks(what, "neighbors/probability", "f4", h.Samples, k, h.Block, probabilitySums)
-	if index == nil || probability == nil {
-		return nil
-	}
 	return &storedNearest{index, probability}
+}
+
+// nearestStay reports whether the neighbours can stay in the file, k of each sample.
+func (f *modelMembers) nearestStay(h *modelHeader, k int) bool {
+	return 0 < k && k < h.Samples && f.stays("neighbors/index", "i4", k, h.Block, indexSums) && f.stays("neighbors/probability", "f4", k, h.Block, probabilitySums)
+}
+
+// rowsStay reports whether the rows of view k can stay in the file.
+func (f *modelMembers) rowsStay(v *modelViewHeader, k int) bool {
+	return f.stays(fmt.Sprintf("view%d/rows", k), "f4", v.Dims, v.Block, fmt.Sprintf("view%d/sums", k))
 }
 
 // first reads the first k neighbours of each of n samples.

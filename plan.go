@@ -305,9 +305,13 @@ func (p *plan) structureFootprint() int64 {
 // rowsFootprint returns the bytes of the rows of all views, as given and as compared, and those
 // that are held beside them while they are prepared, in the largest search, and for the largest index that is sought apart.
 func (p *plan) rowsFootprint() (rows, preparing, search, index int64) {
+	var scalers []int64
+	all := int64(0)
 	for m, d := range p.dims {
 		given, scale := 4*int64(p.samples)*int64(d), p.scale(m)
+		scalers = append(scalers, scale.ScalerFootprint(p.samples, d))
 		scaled := scale.Footprint(p.samples, d)
+		all += given
 		d = scale.Dims(d)
 		kept := int64(0)
 		switch {
@@ -323,7 +327,12 @@ func (p *plan) rowsFootprint() (rows, preparing, search, index int64) {
 		search = max(search, kept+p.Search.Footprint(p.samples, d, p.Candidates))
 		index = max(index, kept+neighbour.PartsFootprint(p.samples, d, p.Candidates))
 	}
-	return rows, preparing, search, index
+	slices.Sort(scalers)
+	measuring := all - rows // as many views as there are threads, before any is scaled
+	for _, s := range scalers[max(0, len(scalers)-p.Threads):] {
+		measuring += s
+	}
+	return rows, max(preparing, measuring), search, index
 }
 
 // fixed is what a run holds however few samples there are.

@@ -173,7 +173,7 @@ func (l *linker) nearest(ctx context.Context, b *batch, threads int) error {
 						w.keys = append(w.keys, rank.New(x, int32(t))) // samples ascend
 					}
 				}
-				for _, k := range rank.Best(w.keys, l.m.Settings.Candidates) {
+				for _, k := range rank.Best(w.keys, min(l.m.Settings.Candidates, l.spaces[m].Count()-1)) {
 					w.chosen[k.Number()] = true
 					w.similarities = append(w.similarities, k.Score())
 				}

@@ -71,7 +71,7 @@ type Result struct {
 // New prepares a model, which must be valid and must not change. It scales the rows again
 // and indexes them, which takes about twice the memory of the scaled rows; under view.Mixed
 // these have three times as many values as the rows. Rows that mvclust.OpenCurrent has left in the file
-// stay there, and are read once for every 32,768 new samples. threads of 0 or less stands for all
+// stay there: they are read twice by New, and once for every 32,768 new samples. threads of 0 or less stands for all
 // processors, and changes no result. The errors are those of Model.Validate and
 // Model.Spaces, and the context's own.
 func New(ctx context.Context, m *mvclust.Model, threads int) (*Predictor, error) {

@@ -291,6 +291,7 @@ func TestStoredModel(t *testing.T) {
 	for name, cfg := range map[string]synth.Config{
 		"features": {Samples: 11_200, Classes: 60, Dims: []int{40, 36}, Noise: []float64{0.5}, Missing: 0.1, Seed: 1},
 		"few":      {Samples: 11_200, Classes: 30, Dims: []int{6, 40}, Noise: []float64{0.3}, Seed: 2},
+		"left out": {Samples: 11_200, Classes: 30, Dims: []int{36, 40}, Noise: []float64{0.5}, Seed: 3},
 	} {
 		set := made(t, cfg)
 		for i := range set.Views[0].Samples { // columns far from 0, of one value, and of another scale
@@ -307,6 +308,9 @@ func TestStoredModel(t *testing.T) {
 			if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if name == "left out" {
+			m.Views[0].LeftOut, m.Views[0].Index = true, nil
 		}
 		var file bytes.Buffer
 		if err := m.Write(&file); err != nil {
@@ -365,10 +369,10 @@ func TestStoredModel(t *testing.T) {
 		}
 		bad[bytes.Index(bad, mark)] ^= 1
 		damaged, err := mvclust.OpenCurrent(bytes.NewReader(bad), int64(len(bad)))
-		if err == nil {
-			_, err = place(damaged, 2)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err == nil || !strings.Contains(err.Error(), "the model is damaged") {
+		if _, err = place(damaged, 2); err == nil || !strings.Contains(err.Error(), "the model is damaged") {
 			t.Errorf("%s: a damaged row: %v", name, err)
 		}
 	}
@@ -415,5 +419,52 @@ func TestIndexOfModel(t *testing.T) {
 	m.Views[0].Index = &other
 	if _, err := predict.New(t.Context(), m, 0); err == nil {
 		t.Error("the index of other rows is used")
+	}
+}
+
+// Samples that are placed in several batches, by rows in the file, are placed as in one.
+func TestStoredBatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("places 33,000 samples")
+	}
+	set := made(t, synth.Config{Samples: 10_300, Classes: 20, Dims: []int{36}, Noise: []float64{0.5}, Seed: 1})
+	m := fitted(t, take(set.Views, span(0, 10_200)), mvclust.Options{Preset: mvclust.Paper, Local: true, Scale: view.Mixed, Neighbours: 5, Candidates: 10})
+	spaces, err := m.Spaces(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, s := range spaces {
+		if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := mvclust.OpenCurrent(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored.Views[0].Rows.Data != nil {
+		t.Fatal("the rows are read")
+	}
+	p, err := predict.New(t.Context(), stored, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := span(10_200, 10_300)
+	want, err := p.Predict(t.Context(), take(set.Views, late), nil, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Predict(t.Context(), take(set.Views, slices.Repeat(late, 330)), nil, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range got.Labels {
+		if at := i % len(late); l != want.Labels[at] || got.Confidence[i] != want.Confidence[at] || got.Typicality[i] != want.Typicality[at] {
+			t.Fatalf("sample %d of many has the label %d, and by itself %d", i, l, want.Labels[at])
+		}
 	}
 }

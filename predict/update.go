@@ -40,7 +40,7 @@ const (
 //
 // The partition is then searched on from where it was, by the objective of the fit. The
 // search starts with the new samples, with those among whose neighbours they are now, and
-// with the clusters of both. Others follow when something they have links to has moved.
+// with the clusters of both. Others follow when something they have links to has moved, as partition.Resume has it.
 // A new sample with rows equal to those of another goes where that is. Where all samples of m have
 // the same rows, one with others is an error.
 // With a resolution, clusters without new links stay as they are: the new model's

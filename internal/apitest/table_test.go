@@ -401,6 +401,7 @@ var table = map[string]any{
 	"view.New":                   view.New,
 	"view.Scale.Dims":            view.Scale.Dims,
 	"view.Scale.Footprint":       view.Scale.Footprint,
+	"view.Scale.ScalerFootprint": view.Scale.ScalerFootprint,
 	"view.Scale.MarshalText":     view.Scale.MarshalText,
 	"view.Scale.String":          view.Scale.String,
 	"view.Scale.UnmarshalText":   (*view.Scale).UnmarshalText,

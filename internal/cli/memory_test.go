@@ -309,18 +309,28 @@ func TestNewcomersMemory(t *testing.T) {
 	info := &mvclust.ModelInfo{Samples: 1000, Edges: 40000, Neighbours: 10, Nearest: 20, Candidates: 40, Views: []mvclust.ViewInfo{{Dims: 1000}}}
 	d := &demand{sources: []string{"new.npy"}, samples: 1000, dims: []int{1000}}
 	for _, footprint := range []func(*mvclust.ModelInfo, int, int) int64{predict.Footprint, predict.UpdateFootprint} {
-		o := &newcomerOptions{footprint: footprint}
+		held := (*mvclust.ModelInfo).Footprint
+		o := &newcomerOptions{footprint: footprint, held: held}
 		need := footprint(info, 1000, 0) + program + 1000*perSample
 		j := &job{}
 		if err := o.limit(j, memory.Limit{Bytes: need}, info, d); err != nil {
 			t.Error(err)
 		}
 		j.close()
+		reading := *d // with the model, as much as what comes after it
+		reading.scratch = footprint(info, 1000, 0) - held(info) - d.values()
+		if err := o.limit(j, memory.Limit{Bytes: need}, info, &reading); err != nil {
+			t.Errorf("while new samples are read: %v", err)
+		}
+		if reading.scratch++; o.limit(j, memory.Limit{Bytes: need}, info, &reading) == nil {
+			t.Error("more is read than there is memory")
+		}
+		j.close()
 		for want, d := range map[string]*demand{"new.npy: 1000 samples in 1 view and the model take": d, "new samples for a model of 1000 take": nil} {
 			if err := o.limit(&job{}, memory.Limit{Bytes: footprint(info, 0, 0), By: "what is left"}, info, d); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("the error is %v", err)
 			}
-			o := &newcomerOptions{footprint: footprint, memory: size(footprint(info, 0, 0))}
+			o := &newcomerOptions{footprint: footprint, held: held, memory: size(footprint(info, 0, 0))}
 			if err := o.limit(&job{}, memory.Limit{Bytes: math.MaxInt64}, info, d); err == nil || !strings.HasPrefix(err.Error(), "--memory: ") {
 				t.Errorf("the error is %v", err)
 			}

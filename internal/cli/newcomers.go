@@ -28,8 +28,9 @@ type newcomerOptions struct {
 	format  tableFormat
 	threads positive
 	memory  size
-	// reads is mvclust.ReadModel, or OpenCurrent where that is enough.
+	// reads is mvclust.ReadModel, or OpenCurrent where that is enough; held tells the bytes of what it reads.
 	reads modelReader
+	held  func(i *mvclust.ModelInfo) int64
 	// footprint is that of the command: predict.Footprint, or UpdateFootprint.
 	footprint func(i *mvclust.ModelInfo, samples, threads int) int64
 }
@@ -144,8 +145,8 @@ func (o *newcomerOptions) read(j *job) (*newcomers, error) {
 // new samples, which are nil where they are not known yet, need more than there may be.
 func (o *newcomerOptions) limit(j *job, hand memory.Limit, info *mvclust.ModelInfo, d *demand) error {
 	run, what := o.footprint(info, 0, int(o.threads)), fmt.Sprintf("new samples for a model of %d", info.Samples)
-	if d != nil {
-		run = max(o.footprint(info, d.samples, int(o.threads)), run+d.values()+d.scratch) + perSample*int64(d.samples)
+	if d != nil { // while they are read, the model is held, and nothing that is made of it
+		run = max(o.footprint(info, d.samples, int(o.threads)), o.held(info)+d.values()+d.scratch) + perSample*int64(d.samples)
 		what = strings.Join(baseNames(d.sources), ", ") + ": " + d.String() + " and the model"
 	}
 	release, err := limitModel(o.memory, hand, run, what, ", or fewer samples at a time")

@@ -17,7 +17,7 @@ import (
 )
 
 func newPredictCommand() *cobra.Command {
-	o := newcomerOptions{reads: mvclust.OpenCurrent, footprint: predict.Footprint}
+	o := newcomerOptions{reads: mvclust.OpenCurrent, held: (*mvclust.ModelInfo).CurrentFootprint, footprint: predict.Footprint}
 	cmd := &cobra.Command{
 		Use:   "predict [flags] MODEL VIEW [VIEW...]",
 		Short: "Assign new samples to the clusters of a model",

@@ -16,7 +16,7 @@ import (
 )
 
 func newUpdateCommand() *cobra.Command {
-	o := newcomerOptions{reads: mvclust.ReadModel, footprint: predict.UpdateFootprint}
+	o := newcomerOptions{reads: mvclust.ReadModel, held: (*mvclust.ModelInfo).Footprint, footprint: predict.UpdateFootprint}
 	cmd := &cobra.Command{
 		Use:   "update [flags] MODEL VIEW [VIEW...]",
 		Short: "Add new samples to a model and its clusters",

@@ -169,9 +169,9 @@ func numbers(n int) []int32 {
 // is fewer: rows of s.Dims values, one after another, found by k-means on some of the rows. Under
 // Cosine they have unit length. The seed decides which; the result is the same for any number of
 // threads, of which 0 or less stands for all usable processors. The errors are those of
-// Space.Check, a count below 1, and the context's own.
+// Space.Check, rows that are similarity.Stored, a count below 1, and the context's own.
 func Centres(ctx context.Context, s *similarity.Space, count int, seed uint64, threads int) ([]float32, error) {
-	if err := s.Check(); err != nil {
+	if err := whole(s); err != nil {
 		return nil, err
 	}
 	if count < 1 {

@@ -159,7 +159,8 @@ func Search(ctx context.Context, s *similarity.Space, k int, seed uint64, settin
 }
 
 // SearchParts is Search, and returns the Parts of an Index that finds k neighbours of new rows: most of what
-// FindParts does has been done then, and the cells are smaller. They are nil where FindParts has none.
+// FindParts does has been done then, and the cells are smaller. They are nil where FindParts has none, and its
+// own where the search was exact, had equal rows, or has cells that do not reach the recall.
 func SearchParts(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, progress func(done int)) (*Lists, *Parts, error) {
 	lists, parts, err := search(ctx, s, k, seed, settings, threads, true, progress)
 	if err == nil && parts == nil {

@@ -31,8 +31,8 @@ type Parts struct {
 	Report Report
 }
 
-// FindParts returns the parts of the index that NewIndex makes with the same arguments; nil where there
-// are so few rows that there is nothing to find out. The errors are those of NewIndex.
+// FindParts returns the parts of the index that NewIndex makes with the same arguments and the zero Settings;
+// nil where there are so few rows that there is nothing to find out. The errors are those of NewIndex.
 func FindParts(ctx context.Context, s *similarity.Space, k int, seed uint64, threads int) (*Parts, error) {
 	if err := whole(s); err != nil {
 		return nil, err
@@ -62,21 +62,25 @@ func (x *Index) parts() *Parts {
 	return p
 }
 
-// keepParts finds the parts of an index that has the cells of a search, if they are wanted.
+// keepParts finds the parts of an index that has the cells of a search, if they are wanted and reach the
+// recall of FindParts.
 func (f *finder) keepParts(t *truth, centres block, c *cells, lost float64) error {
 	if !f.indexed {
 		return nil
 	}
 	x := &Index{made: *f, centres: centres, report: Report{Method: Approximate, Checked: len(t.rows), Cells: centres.count()}}
+	x.made.settings = Settings{}
 	var err error
-	if x.probes, err = f.probesForNew(t, centres, lost); err != nil {
+	if x.probes, err = x.made.probesForNew(t, centres, lost); err != nil {
 		return err
 	}
 	x.keep(c)
 	if err := x.tuneProbes(t); err != nil {
 		return err
 	}
-	f.parts = x.parts()
+	if x.cells != nil {
+		f.parts = x.parts()
+	}
 	return nil
 }
 
@@ -114,8 +118,8 @@ func (p *Parts) Gather(s *similarity.Space, order sparse.Permutation) *Parts {
 	return &out
 }
 
-// Project returns the parts with Rows, of an index of s, where they have few enough axes. The errors are those of
-// Space.Scan, and parts of other rows.
+// Project returns the parts with Rows, made anew of those of s, and without Load, where they have few enough
+// axes for them. The errors are those of Space.Scan, and parts of other rows.
 func (p *Parts) Project(ctx context.Context, s *similarity.Space, threads int) (*Parts, error) {
 	if p == nil || len(p.Axes) == 0 {
 		return p, ctx.Err()
@@ -134,7 +138,7 @@ func (p *Parts) Project(ctx context.Context, s *similarity.Space, threads int) (
 		return p, ctx.Err()
 	}
 	out, place, all, k := *p, placesByCell(p.Cells), numbers(d), kernel.Best()
-	out.Rows = make([]float32, len(p.Cells)*d)
+	out.Rows, out.Load = make([]float32, len(p.Cells)*d), nil
 	return &out, s.Scan(ctx, threads, func(r int, row []float32) {
 		k.Against(kernel.Dot, row, p.Axes, all, out.Rows[int(place[r])*d:][:d])
 	})
@@ -223,8 +227,9 @@ func (p *Parts) validateRows(rows []float32, axes int) error {
 	return nil
 }
 
-// Restore returns the index that NewIndex made of the same samples, k and seed, given its Parts, or
-// where these are nil makes it. The errors are those of NewIndex and Parts.Load, and parts of other rows.
+// Restore returns the index that the Parts are of, which FindParts or SearchParts found for the same
+// samples, k and seed; where they are nil it is that of NewIndex. Of the samples of a space that is
+// similarity.Stored it needs parts with axes. The errors are those of NewIndex and Parts.Load, and parts of other rows.
 func Restore(ctx context.Context, s *similarity.Space, k int, seed uint64, p *Parts, threads int) (*Index, error) {
 	if p == nil {
 		return NewIndex(ctx, s, k, seed, Settings{}, threads)

@@ -282,8 +282,9 @@ func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 }
 
 const (
-	// manyNodes is the number of nodes from which on they are visited in blocks of blockNodes: nodes
-	// of near numbers share neighbours, whose labels then stay in the caches.
+	// manyNodes is the number of nodes from which on they are visited in blocks of blockNodes, since nodes
+	// of near numbers share neighbours, whose labels then stay in the caches; and from which on fewer of them
+	// are looked at again, see state.relabel.
 	manyNodes  = 30_000
 	blockNodes = 512
 )

@@ -223,7 +223,7 @@ func TestPlan(t *testing.T) {
 		if len(p.resolutions) != c.resolutions || !slices.IsSorted(p.resolutions) || last > c.finest || last*math.Pow(10, 0.2) < c.finest {
 			t.Errorf("%+v, %d samples: the %d resolutions are %v", c.set, c.samples, len(p.resolutions), p.resolutions)
 		}
-		if got, tried := c.set.Steps(c.samples), len(p.neighbours)*len(p.resolutions)*p.orders; got < tried || got > 2*tried {
+		if got, tried := c.set.Steps(c.samples), len(p.neighbours)*len(p.resolutions)*p.orders; got != tried+tried/8+tried*3/8 {
 			t.Errorf("%+v, %d samples: %d steps", c.set, c.samples, got)
 		}
 		if c.set.Footprint(c.samples, 1e9, 2) <= 0 || c.set.Cost(c.samples) <= 0 || c.set.Footprint(c.samples+40, 1e9, 2) <= c.set.Footprint(c.samples, 1e9, 2) {

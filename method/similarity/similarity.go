@@ -338,8 +338,8 @@ func (s *Space) Sample(r int) int { return int(s.sample[r]) }
 func (s *Space) Row(r int) []float32 { return s.row(s.slot[s.sample[r]]) }
 
 // Rows returns the rows as they lie in memory, Dims values each, which must not be changed:
-// row index[r] of data is that of the r-th sample that has the view. In a space that Lazy has made, data
-// is nil, and Fill makes rows.
+// row index[r] of data is that of the r-th sample that has the view. In a space that Lazy or Stored has made,
+// data is nil; Fill makes rows, and Scan makes them or reads them.
 func (s *Space) Rows() (data []float32, index []int32) {
 	index = make([]int32, len(s.sample))
 	for r, i := range s.sample {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
@@ -61,9 +62,11 @@ func (s *Source) each(ctx context.Context, threads int, wanted func(block int) b
 		return err
 	}
 	room := make([][]float32, parallel.Threads(threads))
-	failed := make([]error, len(room))
-	err := parallel.Blocks(ctx, threads, s.blocks(), 8, func(worker, lo, hi int) {
-		for at := lo; at < hi && failed[worker] == nil; at++ {
+	failed := make([]error, s.blocks())
+	var first atomic.Int64 // of the blocks that have failed; those before it are still read
+	first.Store(int64(len(failed)))
+	err := parallel.Blocks(ctx, threads, len(failed), 8, func(worker, lo, hi int) {
+		for at := lo; at < hi && int64(at) < first.Load(); at++ {
 			if !wanted(at) {
 				continue
 			}
@@ -74,16 +77,24 @@ func (s *Source) each(ctx context.Context, threads int, wanted func(block int) b
 			if err == nil {
 				err = do(worker, at, values)
 			}
-			failed[worker] = err
+			if failed[at] = err; err != nil {
+				lower(&first, int64(at))
+			}
 		}
 	})
 	return cmp.Or(append(failed, err)...)
 }
 
+// lower makes x at most to.
+func lower(x *atomic.Int64, to int64) {
+	for now := x.Load(); to < now && !x.CompareAndSwap(now, to); now = x.Load() {
+	}
+}
+
 // Stored is NewSpace, under Cosine, of rows of a source scaled by the scaler, which stay where they are:
-// they are read when Queries.Compare, Scan or Stored itself goes through them. What needs a single row
-// panics: Row, Fill, Kept, and similarities of two samples. The errors are those of NewSpace,
-// Scaler.Validate and Source.Each.
+// they are read when Queries.Compare, Scan or Stored itself goes through them. What needs single rows
+// panics: Row, Fill, Varied, Localised, and all similarities but those of Compare. The errors are those of
+// NewSpace, Scaler.Validate and Source.Each.
 func Stored(ctx context.Context, source *Source, scaler *view.Scaler, threads int) (*Space, error) {
 	if err := kernel.Check(); err != nil {
 		return nil, err
@@ -160,12 +171,17 @@ func (s *Space) Scan(ctx context.Context, threads int, do func(r int, row []floa
 			}
 		})
 	}
+	place := make([]int32, s.stored.source.Samples) // by row of the source: its r, counted from 1
+	for r, i := range s.sample {
+		place[s.slot[i]] = int32(r + 1)
+	}
 	return s.stored.source.Each(ctx, threads, func(first int, rows *view.View) {
 		to, wide := make([]float32, s.Dims), make([]float64, s.Dims)
-		r, _ := slices.BinarySearch(s.sample, int32(first))
-		for ; r < len(s.sample) && int(s.sample[r]) < first+rows.Samples; r++ {
-			s.stored.scaler.Unit(to, wide, rows.Row(int(s.sample[r])-first), view.Lengths{})
-			do(r, to)
+		for at, r := range place[first : first+rows.Samples] {
+			if r > 0 {
+				s.stored.scaler.Unit(to, wide, rows.Row(at), view.Lengths{})
+				do(int(r-1), to)
+			}
 		}
 	})
 }
@@ -201,7 +217,10 @@ func (q *Queries) Compare(ctx context.Context, offsets []int, samples, order []i
 
 // checkLists returns an error where lists are not of the rows and samples that there are.
 func (q *Queries) checkLists(offsets []int, samples, order []int32) error {
-	if len(offsets) != q.Samples+1 || offsets[0] != 0 || offsets[q.Samples] != len(samples) || !slices.IsSorted(offsets) || len(samples) > math.MaxInt32 {
+	if q.space.stored != nil && len(samples) > math.MaxInt32 {
+		return fmt.Errorf("the lists have %d samples, and %d may be compared at a time where rows are read from a file; compare fewer rows at a time", len(samples), math.MaxInt32)
+	}
+	if len(offsets) != q.Samples+1 || offsets[0] != 0 || offsets[q.Samples] != len(samples) || !slices.IsSorted(offsets) {
 		return fmt.Errorf("the lists of samples are not those of %d rows; give the place of the first sample of every row, and their number at last", q.Samples)
 	}
 	for _, j := range samples {
@@ -234,16 +253,10 @@ func (q *Queries) compareStored(ctx context.Context, offsets []int, samples, ord
 	wanted := func(block int) bool { return by.start[block] < by.start[block+1] }
 	return source.each(ctx, threads, wanted, func(worker, block int, values []float32) error {
 		x, first := &scratch[worker], block*source.Block
-		x.sort(by.pairs[by.start[block]:by.start[block+1]], samples, first, len(values)/source.Dims)
+		x.sort(by.pairs[by.start[block]:by.start[block+1]], func(at int32) int { return int(s.slot[samples[at]]) - first }, len(values)/source.Dims)
 		for row := range len(values) / source.Dims {
 			pairs := x.pairs[x.start[row]:x.start[row+1]]
 			if len(pairs) == 0 {
-				continue
-			}
-			if s.slot[first+row] < 0 {
-				for _, p := range pairs {
-					dst[p.at] = float32(math.NaN())
-				}
 				continue
 			}
 			given := values[row*source.Dims:][:source.Dims]
@@ -300,19 +313,19 @@ func (x *storedScratch) scaled(q *Queries, given []float32, pairs []asked, dst [
 	}
 }
 
-// sort sorts pairs of a block by the row of the block, of which first is the first sample.
-func (x *storedScratch) sort(pairs []asked, samples []int32, first, rows int) {
+// sort sorts pairs of a block of so many rows by the row of the block, which row tells by the place.
+func (x *storedScratch) sort(pairs []asked, row func(at int32) int, rows int) {
 	x.start = slices.Grow(x.start[:0], rows+2)[:rows+2]
 	clear(x.start)
 	x.pairs = slices.Grow(x.pairs[:0], len(pairs))[:len(pairs)]
 	for _, p := range pairs {
-		x.start[int(samples[p.at])-first+2]++
+		x.start[row(p.at)+2]++
 	}
 	for r := range rows {
 		x.start[r+2] += x.start[r+1]
 	}
 	for _, p := range pairs {
-		at := &x.start[int(samples[p.at])-first+1]
+		at := &x.start[row(p.at)+1]
 		x.pairs[*at] = p
 		*at++
 	}
@@ -337,15 +350,15 @@ type pairsByBlock struct {
 	pairs []asked
 }
 
-// byBlock sorts the places of the lists by the block that the sample is in. In dst, rows that are absent
-// get NaN.
+// byBlock sorts the places of the lists by the block that the sample is in. In dst, rows and samples that
+// are absent get NaN.
 func (q *Queries) byBlock(offsets []int, samples, order []int32, dst []float32) pairsByBlock {
-	source := q.space.stored.source
+	source, slot := q.space.stored.source, q.space.slot
 	by := pairsByBlock{start: make([]int, source.blocks()+2)}
 	for _, i := range order {
 		for at := offsets[i]; at < offsets[i+1]; at++ {
-			if q.Has(int(i)) {
-				by.start[int(samples[at])/source.Block+2]++
+			if s := slot[samples[at]]; q.Has(int(i)) && s >= 0 {
+				by.start[int(s)/source.Block+2]++
 			} else {
 				dst[at] = float32(math.NaN())
 			}
@@ -357,9 +370,11 @@ func (q *Queries) byBlock(offsets []int, samples, order []int32, dst []float32) 
 	by.pairs = make([]asked, by.start[len(by.start)-1])
 	for _, i := range order {
 		for at := offsets[i]; at < offsets[i+1] && q.Has(int(i)); at++ {
-			b := int(samples[at])/source.Block + 1
-			by.pairs[by.start[b]] = asked{i, int32(at)}
-			by.start[b]++
+			if s := slot[samples[at]]; s >= 0 {
+				b := int(s)/source.Block + 1
+				by.pairs[by.start[b]] = asked{i, int32(at)}
+				by.start[b]++
+			}
 		}
 	}
 	return by

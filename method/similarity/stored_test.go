@@ -2,12 +2,14 @@ package similarity_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
 )
@@ -109,6 +111,25 @@ func TestStored(t *testing.T) {
 				t.Fatalf("%v: similarity %d is %v, want %v", scale, e, got[e], want[e])
 			}
 		}
+		back := make(sparse.Permutation, v.Samples) // the samples in another order
+		for i := range back {
+			back[i] = v.Samples - 1 - i
+		}
+		turned := stored.Gather(back)
+		err = turned.Scan(t.Context(), 2, func(r int, row []float32) {
+			if !slices.Equal(row, kept.Gather(back).Row(r)) {
+				t.Errorf("%v: in another order, row %d is another", scale, r)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = compared(kept.Gather(back), 1)
+		for e, x := range compared(turned, 2) {
+			if y := want[e]; !(math.Abs(float64(x-y)) < 1e-6) && (x == x || y == y) {
+				t.Fatalf("%v: in another order, similarity %d is %v, want %v", scale, e, x, y)
+			}
+		}
 		again := compared(stored, 1)
 		for e := range again {
 			if math.Float32bits(again[e]) != math.Float32bits(got[e]) {
@@ -120,13 +141,15 @@ func TestStored(t *testing.T) {
 	bad := sourceOf(v, 7)
 	read := bad.Read
 	bad.Read = func(at int, room []float32) ([]float32, error) {
-		if at == 40 {
-			return nil, gone
+		if at >= 40 {
+			return nil, fmt.Errorf("block %d: %w", at, gone)
 		}
 		return read(at, room)
 	}
-	if _, err := similarity.Stored(t.Context(), bad, &view.Scaler{}, 2); !errors.Is(err, gone) {
-		t.Errorf("a block that cannot be read: %v", err)
+	for range 20 { // the first that fails, whatever the threads do
+		if _, err := similarity.Stored(t.Context(), bad, &view.Scaler{}, 2); !errors.Is(err, gone) || err.Error() != "block 40: it is gone" {
+			t.Errorf("blocks that cannot be read: %v", err)
+		}
 	}
 	if _, err := similarity.Stored(t.Context(), sourceOf(v.Part(present, present+1), 7), &view.Scaler{}, 2); err == nil {
 		t.Error("one row of zeros makes a space")

@@ -8,8 +8,8 @@ import "math"
 //	x . y = sum over r of w_r(y) (q_r(x) . t(y) + c_r(x)),
 //
 // where t(y) has the dimensions of the view, and r runs over the versions of a row under Mixed, or is 0.
-// To make t and w of a row takes a tenth of the time of scaling it, and as many products of a third of
-// the length are left.
+// To make t and w of y takes a tenth of the time of scaling it. Under Mixed the three products q_r . t are
+// as long together as x is, and need no scaled y.
 type Linear struct {
 	centre, inverse []float64 // t = (y - centre) * inverse
 	versions        []version
@@ -93,9 +93,15 @@ func (l *Linear) Prepare(to, constants, unit []float32) {
 	}
 }
 
+// squaresLow and squaresHigh bound the squares of rows of which every product is right in float32.
+const (
+	squaresLow  = 1e-50
+	squaresHigh = 1e60
+)
+
 // Row sets to to t and weights to the w_r of a row; all weights are 0 where its scaled row has no length. It
-// reports false where a version of the row is so much shorter than those of others that the product would
-// not be right to float32; the row is to be scaled then. It panics if the row is not of the dimensions of l,
+// reports false where a version of the row is so much shorter than those of others, or so short or long
+// itself, that the product would not be right to float32; the row is to be scaled then. It panics if the row is not of the dimensions of l,
 // or to has less room.
 func (l *Linear) Row(to []float32, weights *[3]float32, row []float32) bool {
 	d := len(row)
@@ -109,7 +115,7 @@ func (l *Linear) Row(to []float32, weights *[3]float32, row []float32) bool {
 	for r := range l.versions {
 		v := &l.versions[r]
 		sum := v.squares(to)
-		if sum < v.least {
+		if sum < v.least || !(sum == 0 || sum > squaresLow && sum < squaresHigh) {
 			return false
 		}
 		if sum > v.floor {

@@ -68,6 +68,35 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// A row that is so long or short that products leave float32 is to be scaled.
+func TestLinearFar(t *testing.T) {
+	for factor, right := range map[float64]bool{1: true, 1e-20: true, 1e20: true, 1e-30: false, 1e35: false} {
+		v := &view.View{Name: "v", Samples: 3, Dims: 40, Data: make([]float32, 3*40)}
+		for k := range v.Data {
+			v.Data[k] = float32(factor * float64(1+k%7))
+		}
+		scaler, err := v.Scaler(t.Context(), view.NoScale, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unit, to, weights := make([]float32, 40), make([]float32, 40), [3]float32{}
+		scaler.Unit(unit, make([]float64, 40), v.Row(0), view.Lengths{})
+		l, constants := scaler.Linear(40), make([]float32, 1)
+		q := make([]float32, 40)
+		l.Prepare(q, constants, unit)
+		if l.Row(to, &weights, v.Row(0)) != right {
+			t.Errorf("values around %v: the row is to be scaled: %v", factor, right)
+		}
+		sum := float32(0)
+		for k := range q {
+			sum += q[k] * to[k]
+		}
+		if got := weights[0] * (sum + constants[0]); right && !(math.Abs(float64(got)-1) < 1e-6) {
+			t.Errorf("values around %v: the product of a row with itself is %v", factor, got)
+		}
+	}
+}
+
 // A row of zeros has no weight, nor has a version that is left out.
 func TestLinearOfNothing(t *testing.T) {
 	v := &view.View{Name: "v", Samples: 3, Dims: 40, Data: make([]float32, 3*40)}

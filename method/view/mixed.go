@@ -86,45 +86,45 @@ const (
 func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
 	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
-	rows := make([][]float64, min(len(present), max(fewestDrawn, int(math.Sqrt(drawn/float64(v.Dims))))))
+	w, joined := width(v.Dims), make([]float64, Mixed.Dims(v.Dims))
+	rows := make([][]float64, measured(len(present), v.Dims))
 	for i := range rows {
-		rows[i] = make([]float64, Mixed.Dims(v.Dims))
-		s.join(rows[i], v.Row(present[i]))
+		rows[i] = make([]float64, w)
 	}
-	pairs := float64(len(rows)*(len(rows)-1)) / 2
-	var sum, squares [3]float64
-	row, w := make([]float64, len(rows)), width(v.Dims)
-	for i, a := range rows {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	pairs, row := float64(len(rows)*(len(rows)-1))/2, make([]float64, len(rows))
+	var weights [3]float64
+	for part := range weights {
+		for i, to := range rows {
+			s.join(joined, v.Row(present[i]))
+			copy(to, joined[part*w:])
 		}
-		for part := range sum {
-			cosines(row, a, rows[:i], part*w, (part+1)*w)
+		sum, squares := 0.0, 0.0
+		for i, a := range rows {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			cosines(row, a, rows[:i])
 			for _, cosine := range row[:i] {
-				sum[part] += cosine / pairs
-				squares[part] += cosine * cosine / pairs
+				sum += cosine / pairs
+				squares += cosine * cosine / pairs
 			}
 		}
-	}
-	for part := range sum {
-		s.Weights[part] = 0
-		if variance := squares[part] - sum[part]*sum[part]; variance > rounding {
-			s.Weights[part] = math.Pow(variance, -0.25)
+		if variance := squares - sum*sum; variance > rounding {
+			weights[part] = math.Pow(variance, -0.25)
 		}
 	}
+	s.Weights = weights
 	if s.Weights == [3]float64{} {
 		s.Weights[0] = 1 // a constant view stays what it is
 	}
 	return nil
 }
 
-// cosines sets to[t] to the product of the dimensions from lo to hi of a and of others[t]. Four
-// products are added up side by side, each in the order of the dimensions.
-func cosines(to, a []float64, others [][]float64, lo, hi int) {
-	a = a[lo:hi]
+// cosines sets to[t] to the product of a and others[t]. Four products are added up side by side, each in
+// the order of the dimensions.
+func cosines(to, a []float64, others [][]float64) {
 	for len(others) >= 4 {
-		p, q, r, s := others[0][lo:hi], others[1][lo:hi], others[2][lo:hi], others[3][lo:hi]
-		p, q, r, s = p[:len(a)], q[:len(a)], r[:len(a)], s[:len(a)]
+		p, q, r, s := others[0][:len(a)], others[1][:len(a)], others[2][:len(a)], others[3][:len(a)]
 		var x, y, z, w float64
 		for k, v := range a {
 			x += v * p[k]
@@ -137,7 +137,7 @@ func cosines(to, a []float64, others [][]float64, lo, hi int) {
 	}
 	for t, b := range others {
 		sum := 0.0
-		for k, x := range b[lo:hi] {
+		for k, x := range b {
 			sum += a[k] * x
 		}
 		to[t] = sum

@@ -145,8 +145,8 @@ func (v *View) checkSides() error {
 	return nil
 }
 
-// Part returns the view of samples lo to hi-1, which shares the memory of v. It panics if they are out of
-// range.
+// Part returns the view of samples lo to hi-1, which shares the memory of v, without Links and Filling. It
+// panics if they are out of range.
 func (v *View) Part(lo, hi int) *View {
 	part := &View{Name: v.Name, Samples: hi - lo, Dims: v.Dims, Data: v.Data[lo*v.Dims : hi*v.Dims]}
 	if v.Present != nil {
