@@ -307,6 +307,12 @@ func TestAutoVersions(t *testing.T) {
 func TestAutoAgain(t *testing.T) {
 	for name, views := range map[string][]*mvclust.View{"mixed": mixed(t).Views, "easy": easy(t, 3).Views, "hard": hard(3, 7)} {
 		want := fit(t, views, mvclust.Options{})
+		if a := want.Trace.Alone; a != nil { // the options are about all views
+			views = views[a.View : a.View+1]
+			if want = fit(t, views, mvclust.Options{}); want.Trace.Alone != nil {
+				t.Errorf("%s: of one view, one is compared alone", name)
+			}
+		}
 		for how, opt := range map[string]mvclust.Options{
 			"the options of the result": want.Options,
 			"what was chosen":           {Neighbours: want.Options.Neighbours, Resolution: want.Options.Resolution},
@@ -429,6 +435,7 @@ func TestAutoConsume(t *testing.T) {
 
 var autoStages = []mvclust.Stage{
 	mvclust.StageStructure, mvclust.StagePrepare, mvclust.StageNeighbours, mvclust.StagePairs, mvclust.StageLearn, mvclust.StageFuse, mvclust.StageChoose,
+	mvclust.StageAlone,
 }
 
 // TestAutoProgress follows the reports: shares that rise from 0 to 1, stage by stage.
@@ -439,6 +446,10 @@ func TestAutoProgress(t *testing.T) {
 	} {
 		var stages []mvclust.Stage
 		var last mvclust.Progress
+		autoStages := autoStages
+		if len(views) == 1 {
+			autoStages = autoStages[:len(autoStages)-1]
+		}
 		opt := mvclust.Options{Threads: 8, Progress: func(p mvclust.Progress) {
 			if p.Stage != last.Stage {
 				if last.Done != last.Total || p.Done != 0 {
@@ -457,7 +468,7 @@ func TestAutoProgress(t *testing.T) {
 		if !slices.Equal(stages, autoStages) {
 			t.Errorf("%s: the stages are %v", name, stages)
 		}
-		if last.Share < 1-1e-12 || last.Done != last.Total || last.Total <= len(got.Trace.Tried) {
+		if last.Share < 1-1e-12 || last.Done != last.Total || last.Stage == mvclust.StageChoose && last.Total <= len(got.Trace.Tried) {
 			t.Errorf("%s: the last report of %d partitions is %+v", name, len(got.Trace.Tried), last)
 		}
 		for s, timing := range got.Trace.Stages {

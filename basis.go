@@ -20,7 +20,8 @@ type basis struct {
 }
 
 // basis prepares the views and finds the neighbours. Under Auto, views that agree with the others no more than noise
-// would are left out, and the others are what they would be had these never been there.
+// would are left out, and the others are what they would be had these never been there; or all but the one that is
+// compared alone.
 func (r *run) basis(views []*View) (*basis, error) {
 	b := &basis{}
 	var err error
@@ -37,6 +38,9 @@ func (r *run) basis(views []*View) (*basis, error) {
 	}
 	if r.trace.Agreement, err = agreement.Measure(r.ctx, b.spaces, b.lists, r.plan.Seed, r.plan.Threads); err != nil {
 		return nil, err
+	}
+	if r.alone != nil {
+		r.trace.Agreement.LeftOut = r.alone.but(len(views))
 	}
 	leftOut := r.trace.Agreement.LeftOut
 	if !slices.Contains(leftOut, true) {
@@ -141,7 +145,11 @@ func (t *Trace) again(inner *Trace, place []int) {
 	for at, m := range place {
 		t.Zero[m], t.FirstZero[m] = inner.Zero[at], inner.FirstZero[at]
 		t.Search[m], t.Candidates[m] = inner.Search[at], inner.Candidates[at]
-		if t.Readings != nil && inner.Readings != nil {
+		switch {
+		case t.Readings == nil:
+		case inner.Readings == nil: // no other view is left that could confirm any
+			t.Readings.Taken[m] = view.Joined
+		default:
 			t.Readings.Taken[m], t.Readings.Confirmed[m] = inner.Readings.Taken[at], inner.Readings.Confirmed[at]
 		}
 	}

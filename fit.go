@@ -43,7 +43,7 @@ func Fit(ctx context.Context, views []*View, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.fit(views)
+	return r.fitAlone(views)
 }
 
 // fit is Fit as planned.
@@ -98,6 +98,9 @@ func (r *run) fit(views []*View) (*Result, error) {
 	if compared != nil {
 		compared.Hold(p.samples, len(result.Sizes))
 	}
+	if p.Preset == Auto {
+		r.chosen = &choice{r.trace.Tried[r.trace.Chosen], result.Labels}
+	}
 	if err := r.cut(result, views); err != nil {
 		return nil, err
 	}
@@ -122,6 +125,10 @@ type run struct {
 	trace Trace
 	// cutter makes the result meet Options.Clusters and Options.Examples.
 	cutter *cutter
+	// chosen is what was chosen under Auto, before it meets Options.Clusters and Options.Examples.
+	chosen *choice
+	// alone is the one view that is compared; nil for all.
+	alone *Alone
 }
 
 // newRun checks the views and plans the run.
@@ -261,6 +268,7 @@ func (r *run) result(order sparse.Permutation, found *clustering) (*Result, erro
 		Options:        r.plan.Options,
 	}
 	result.Sizes = sizes(result.Labels)
+	r.trace.Alone = r.alone
 	result.Options.Neighbours, result.Options.Resolution = found.granularity.Neighbours, found.granularity.Resolution
 	r.trace.Sweeps = found.partition.Sweeps
 	result.Trace = r.trace

@@ -133,7 +133,7 @@ type Result struct {
 	// either.
 	Constraints *constraint.Resolved
 	// Options are those that ask for this very result: every default is filled in, and what
-	// was chosen from the data is given.
+	// was chosen from the data is given. Where Trace.Alone tells of one view, they ask for the result of all.
 	Options Options
 	// Trace tells what every stage did.
 	Trace Trace
@@ -174,6 +174,9 @@ type Trace struct {
 	// Agreement tells, under Auto and with several views, how far they agree and which were
 	// left out because they agree with the others no more than noise would.
 	Agreement *agreement.Report
+	// Alone tells of the one view that is compared, since what is chosen in it alone is much clearer than what is
+	// chosen in all views; nil where there is none. Agreement.LeftOut marks the others.
+	Alone *Alone
 	// Tried holds, under Auto, the partitions among which the one at Chosen was chosen.
 	Tried  []selection.Candidate
 	Chosen int

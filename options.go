@@ -146,6 +146,9 @@ const (
 	StagePartition  Stage = "partition"
 	// StageChoose takes the place of StageRefine and StagePartition under Auto.
 	StageChoose Stage = "choose"
+	// StageAlone comes last under Auto with several views: where what is chosen in all is not clear, they are
+	// clustered one at a time, and if one is clearer all stages begin again with that alone.
+	StageAlone Stage = "alone"
 )
 
 // Progress says how far a stage is. A stage may end before Done reaches Total:

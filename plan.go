@@ -239,7 +239,7 @@ func (p *plan) footprint() int64 {
 	case p.cuts():
 		linked += graph
 	}
-	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint()) + p.featuresFootprint() + samples*int64(48+16*views) + fixed
+	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint(), p.aloneFootprint()) + p.featuresFootprint() + samples*int64(48+16*views) + fixed
 }
 
 // reads says whether it is found out which version of the rows of each view is compared.
@@ -371,6 +371,10 @@ func (p *plan) costs(counts []int) costs {
 	if p.reads() {
 		preparing += agreement.Cost(p.samples, p.dims)
 	}
+	if p.choosesAlone() && len(counts) > 1 {
+		again := seldom * float64(len(counts)+1) * clustering[0].time
+		clustering = append(clustering, cost{StageAlone, again, nil})
+	}
 	return append(costs{
 		{StageStructure, p.structureCost(), nil},
 		{StagePrepare, preparing, nil},
@@ -380,6 +384,9 @@ func (p *plan) costs(counts []int) costs {
 		{StageFuse, posterior.Cost(pairs, len(counts)), nil},
 	}, clustering...)
 }
+
+// seldom is the share of runs in which views are compared one at a time.
+const seldom = 0.25
 
 // structureCost estimates the time of the comparison with clouds.
 func (p *plan) structureCost() float64 {

@@ -71,14 +71,14 @@ func (r *run) score(views []*View, small *plan) (score float64, measured bool, e
 	if err != nil {
 		return 0, false, err
 	}
-	inner.plan.most = small.most
+	inner.plan.most, inner.alone = small.most, r.alone
 	e, err := inner.evidence(views)
 	if err != nil {
 		return 0, false, err
 	}
 	set := inner.plan.selection()
 	set.Features = e.features.Cautious()
-	found, err := selection.Search(r.ctx, e.fused, nil, set, inner.plan.Seed, inner.plan.Threads, nil)
+	found, err := selection.Choose(r.ctx, e.fused, set, inner.plan.Seed, inner.plan.Threads, nil)
 	if err != nil {
 		return 0, false, err
 	}

@@ -312,6 +312,8 @@ func stageWords(s mvclust.Stage) (doing, unit string) {
 		return "refining the graph", "samples"
 	case mvclust.StageChoose:
 		return "trying granularities", "steps"
+	case mvclust.StageAlone:
+		return "comparing with single views", "views"
 	case mvclust.StagePartition:
 		return "moving samples", "sweeps"
 	default:

@@ -20,7 +20,7 @@ var stages = strings.Fields("view similarity neighbour agreement pair probabilit
 func mayImport() map[string][]string {
 	helpers := strings.Fields("method/sparse internal/enum internal/kernel internal/option internal/parallel internal/rank")
 	rules := map[string][]string{
-		"":                       {"method/*", "internal/enum", "internal/files/array", "internal/files/npy", "internal/option", "internal/parallel", "internal/words"},
+		"":                       {"method/*", "internal/enum", "internal/files/array", "internal/files/npy", "internal/option", "internal/parallel", "internal/words", "score"},
 		"predict":                {"", "method/*", "score", "internal/option", "internal/parallel", "internal/rank", "internal/words"},
 		"explain":                {"", "method/*", "internal/option", "internal/parallel", "internal/rank"},
 		"report":                 {"", "method/*", "explain", "score", "internal/front", "internal/layout", "internal/words"},

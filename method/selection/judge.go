@@ -113,8 +113,10 @@ func evennessWeight(samples int) float64 {
 const leastWeight = 0.25
 
 const (
-	// stable is the stability from which on a plateau is clear, and the share of that of the best
-	// from which on another is about as clear.
+	// plain is the stability from which on a plateau is clear.
+	plain = 0.95
+	// stable is the share of the stability of the best plateau from which on another is about as clear, and the
+	// stability from which on a part of a cluster is.
 	stable = 0.9
 	// even is the evenness that its partition must have: one cluster and crumbs are stable
 	// anywhere.
@@ -129,12 +131,12 @@ func choose(candidates []Candidate, samples, most int) (best int, isClear bool) 
 	weight := evennessWeight(samples)
 	by := [...][]float64{whereClear: scores(candidates, whereClear, samples, most), whereUnclear: scores(candidates, whereUnclear, samples, most)}
 	first, row := &candidates[top(candidates, by[whereClear])], whereUnclear
-	if isClear = first.clear(stable, weight); isClear {
+	if isClear = first.clear(plain, weight); isClear {
 		row = whereClear
 	}
 	for c := range candidates {
 		candidates[c].Score = by[row][c]
-		if isClear && !candidates[c].clear(stable*first.stability(), weight) {
+		if isClear && !candidates[c].clear(stable*first.Stability(), weight) {
 			by[whereUnclear][c] = 0
 		}
 	}
@@ -157,11 +159,11 @@ func scores(candidates []Candidate, row, samples, most int) []float64 {
 
 // clear reports whether the plateau of c is as stable as that, and c even enough.
 func (c *Candidate) clear(stability, weight float64) bool {
-	return c.stability() >= stability && math.Pow(c.Evenness, weight) >= even
+	return c.Stability() >= stability && math.Pow(c.Evenness, weight) >= even
 }
 
-// stability returns the product of Plateau and Agreement, at least 0.
-func (c *Candidate) stability() float64 { return max(0, c.Plateau) * max(0, c.Agreement) }
+// Stability returns the product of Plateau and Agreement, at least 0.
+func (c *Candidate) Stability() float64 { return max(0, c.Plateau) * max(0, c.Agreement) }
 
 // top returns the place of the best candidate by the scores. Of several numbers of neighbours that
 // are best, it is the smallest, and of a run of resolutions that are as good, the middle: samples
@@ -589,4 +591,26 @@ func resized(s []int32, n int) []int32 {
 	s = s[:n]
 	clear(s)
 	return s
+}
+
+const (
+	// clearer is how many times as stable the choice in one view is as that in several, where the others only
+	// blur it.
+	clearer = 1.2
+	// telling is the least share of the compression that it has: two halves of anything are stable, and say little.
+	telling = 0.8
+	// alike is the least adjusted Rand index of the two: what is blurred can still be seen.
+	alike = 0.25
+)
+
+// Unclear reports whether another choice could be Clearer.
+func (c *Candidate) Unclear() bool {
+	return !c.Linked && c.Stability() > 0 && clearer*c.Stability() <= 1
+}
+
+// Clearer reports whether c, the choice in a single view, is so much clearer than that in all views that the others
+// only blur it: it is even enough for a clear plateau, Plateau x Agreement is 1.2 times as large or more, Compression, each
+// of the walk in its own graph, at least 0.8 times, and the adjusted Rand index of the two, rand, at least 0.25.
+func (c *Candidate) Clearer(all Candidate, rand float64) bool {
+	return all.Unclear() && !c.Linked && c.Evenness >= even && c.Stability() >= clearer*all.Stability() && c.Compression >= telling*all.Compression && rand >= alike
 }

@@ -238,7 +238,7 @@ func newLevel(c *Candidate, score float64, found *partition.Result) Level {
 	}
 	return Level{
 		Neighbours: c.Neighbours, Resolution: c.Resolution, Labels: found.Labels, Clusters: clusters,
-		Stability: c.stability(), Compression: c.Compression, Score: score,
+		Stability: c.Stability(), Compression: c.Compression, Score: score,
 	}
 }
 

@@ -150,7 +150,7 @@ type Result struct {
 	// and then resolution.
 	Candidates []Candidate
 	// Best is the place of the chosen one among them, and Clear says that its plateau is clear:
-	// Plateau x Agreement is at least 0.9, and Evenness, as in Score, at least 0.5.
+	// Plateau x Agreement is at least 0.95, and Evenness, as in Score, at least 0.5.
 	Best  int
 	Clear bool
 	// Graph holds the refined probabilities that it was found on.
@@ -176,6 +176,63 @@ type Result struct {
 // The result does not depend on threads; 0 stands for GOMAXPROCS. The errors are those of Settings.Resolve and the
 // context's own, and those of Graph.Check and Resolved.Check.
 func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolved, set Settings, seed uint64, threads int, progress func(done int)) (*Result, error) {
+	tick := parallel.Counter(progress)
+	s, err := newSearcher(ctx, g, constraints, set, seed, threads)
+	if err != nil {
+		return nil, err
+	}
+	if constraints == nil {
+		g = nil // which may be freed: the neighbours say all that is needed
+	}
+	r := &Result{Neighbourhoods: s.near}
+	walk, most, err := s.judge(ctx, r, threads, tick)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.divide(ctx, walk, r, threads); err != nil {
+		return nil, err
+	}
+	both := neighbourhoods{s.near, s.near}
+	if constraints != nil {
+		if g, err = constraints.Clamp(ctx, g, threads); err != nil {
+			return nil, err
+		}
+		if both.known, err = refine.Nearest(ctx, g, max(slices.Max(s.plan.neighbours), walked), threads); err != nil {
+			return nil, err
+		}
+		r.Neighbourhoods = both.known
+	}
+	levelled := scores(r.Candidates, asLevel, s.plan.samples, most)
+	levels, best, err := s.settle(ctx, both, r.Candidates, levelled, ladder(r.Candidates, levelled, r.Best), threads, tick)
+	if err != nil {
+		return nil, err
+	}
+	r.Graph, r.Partition = best.graph, best.partition
+	r.setLevels(levels)
+	return r, nil
+}
+
+// Choose is Search without constraints, up to the choice: the result has Candidates, Best and Clear alone, and the
+// labels of the best as they were tried.
+func Choose(ctx context.Context, g *graph.Graph, set Settings, seed uint64, threads int, progress func(done int)) (*Result, error) {
+	s, err := newSearcher(ctx, g, nil, set, seed, threads)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	if _, _, err := s.judge(ctx, r, threads, parallel.Counter(progress)); err != nil {
+		return nil, err
+	}
+	labels := r.Candidates[r.Best].labels
+	r.Partition = &partition.Result{Labels: make([]int, len(labels))}
+	for i, l := range labels {
+		r.Partition.Labels[i] = int(l)
+	}
+	return r, nil
+}
+
+// newSearcher checks the arguments of Search, and plans it.
+func newSearcher(ctx context.Context, g *graph.Graph, constraints *constraint.Resolved, set Settings, seed uint64, threads int) (*searcher, error) {
 	if err := set.Resolve(); err != nil {
 		return nil, err
 	}
@@ -185,63 +242,39 @@ func Search(ctx context.Context, g *graph.Graph, constraints *constraint.Resolve
 	if err := constraints.Check(g.Samples()); err != nil {
 		return nil, err
 	}
-	s := searcher{set: set, constraints: constraints, seed: seed, plan: set.plan(g.Samples())}
-	near, err := refine.Nearest(ctx, g, max(slices.Max(s.plan.neighbours), walked), threads)
+	s := &searcher{set: set, constraints: constraints, seed: seed, plan: set.plan(g.Samples())}
+	var err error
+	if s.near, err = refine.Nearest(ctx, g, max(slices.Max(s.plan.neighbours), walked), threads); err != nil {
+		return nil, err
+	}
+	if err := s.near.Prepare(ctx, threads); err != nil {
+		return nil, err
+	}
+	s.mates = classmates(s.near)
+	s.plan.narrow(set, s.mates)
+	return s, nil
+}
+
+// judge finds the candidates of r and chooses among them. It returns the walk that they are compared on, and the
+// most clusters that are an answer.
+func (s *searcher) judge(ctx context.Context, r *Result, threads int, tick func(int)) (over *walk, most int, err error) {
+	if r.Candidates, err = s.try(ctx, s.refined(ctx, s.near), threads, tick); err != nil {
+		return nil, 0, err
+	}
+	nearest, err := s.near.Graph(ctx, max(2, s.mates), threads)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := near.Prepare(ctx, threads); err != nil {
-		return nil, err
+	over, most = walkOver(nearest), s.plan.samples/2
+	if s.mates <= tiny {
+		most = s.plan.samples - 1
 	}
-	samples := g.Samples()
-	if constraints == nil {
-		g = nil // which may be freed: the neighbours say all that is needed
+	if err := setCriteria(ctx, over, s.set.Features, r.Candidates, len(s.plan.resolutions), threads); err != nil {
+		return nil, 0, err
 	}
-	mates := classmates(near)
-	s.plan.narrow(set, mates)
-	plan := s.plan
-	r := &Result{Neighbourhoods: near}
-	width := len(plan.resolutions)
-	tick := parallel.Counter(progress)
-	r.Candidates, err = s.try(ctx, s.refined(ctx, near), threads, tick)
-	if err != nil {
-		return nil, err
-	}
-	nearest, err := near.Graph(ctx, max(2, mates), threads)
-	if err != nil {
-		return nil, err
-	}
-	walk := walkOver(nearest)
-	most := samples / 2
-	if mates <= tiny {
-		most = samples - 1
-	}
-	if err := setCriteria(ctx, walk, set.Features, r.Candidates, width, threads); err != nil {
-		return nil, err
-	}
-	tick(plan.judging())
-	r.Best, r.Clear = choose(r.Candidates, samples, most)
-	if err := s.divide(ctx, walk, r, threads); err != nil {
-		return nil, err
-	}
-	both := neighbourhoods{near, near}
-	if constraints != nil {
-		if g, err = constraints.Clamp(ctx, g, threads); err != nil {
-			return nil, err
-		}
-		if both.known, err = refine.Nearest(ctx, g, max(slices.Max(plan.neighbours), walked), threads); err != nil {
-			return nil, err
-		}
-		r.Neighbourhoods = both.known
-	}
-	levelled := scores(r.Candidates, asLevel, samples, most)
-	levels, best, err := s.settle(ctx, both, r.Candidates, levelled, ladder(r.Candidates, levelled, r.Best), threads, tick)
-	if err != nil {
-		return nil, err
-	}
-	r.Graph, r.Partition = best.graph, best.partition
-	r.setLevels(levels)
-	return r, nil
+	tick(s.plan.judging())
+	r.Best, r.Clear = choose(r.Candidates, s.plan.samples, most)
+	return over, most, nil
 }
 
 // divide divides the chosen clusters where there are many samples.
@@ -262,6 +295,8 @@ type searcher struct {
 	constraints *constraint.Resolved
 	seed        uint64
 	plan        plan
+	near        *refine.Neighbourhoods // without the constraints
+	mates       int                    // what classmates returns for them
 }
 
 // refined returns the function for try where the neighbours of all samples are known.

@@ -1,0 +1,170 @@
+package mvclust
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/selection"
+	"github.com/mvclust/mvclust/method/sparse"
+	"github.com/mvclust/mvclust/method/view"
+	"github.com/mvclust/mvclust/score"
+)
+
+// mostAlone is the number of samples from which on views are not clustered one at a time: it takes as long again as
+// the run, and a granularity of many samples is chosen from fewer.
+const mostAlone = 30_000
+
+// Alone tells of the one view that is compared, since the others only blur its clusters.
+type Alone struct {
+	// View is its number, from 0.
+	View int `json:"view"`
+	// Own is what is chosen in that view alone, All in all views, and Rand the adjusted Rand index of the two:
+	// selection.Candidate.Clearer holds them against each other.
+	Own  selection.Candidate `json:"own"`
+	All  selection.Candidate `json:"all"`
+	Rand float64             `json:"rand"`
+}
+
+// choice is a candidate that was chosen, and the clusters, numbered as the views are.
+type choice struct {
+	selection.Candidate
+	labels []int
+}
+
+// fitAlone is fit, and fits again in one view where that is clearer alone.
+func (r *run) fitAlone(views []*View) (*Result, error) {
+	result, err := r.fit(views)
+	if err != nil || len(views) < 2 || !r.plan.choosesAlone() {
+		return result, err
+	}
+	begun := time.Now()
+	step := r.begin(StageAlone, len(views)+1)
+	var alone *Alone
+	if r.chosen.Unclear() {
+		if alone, err = r.clearest(views, step.done); err != nil {
+			return nil, err
+		}
+	}
+	if alone == nil {
+		err := step.end(nil)
+		result.Trace.Stages = r.trace.Stages
+		return result, err
+	}
+	opt, share := r.asked, r.costs.share(StageAlone, len(views), len(views)+1)
+	if progress := opt.Progress; progress != nil {
+		opt.Progress = func(p Progress) {
+			p.Share = share + (1-share)*p.Share
+			progress(p)
+		}
+	}
+	again, err := newRun(r.ctx, views, opt)
+	if err != nil {
+		return nil, err
+	}
+	again.alone = alone
+	if result, err = again.fit(views); err != nil {
+		return nil, err
+	}
+	result.Options.Progress = r.asked.Progress
+	result.Trace.Stages = append(r.trace.Stages, Timing{StageAlone, time.Since(begun)})
+	return result, nil
+}
+
+// choosesAlone says whether the granularity is chosen such that views may be compared one at a time.
+func (p *plan) choosesAlone() bool {
+	return p.Preset == Auto && p.Neighbours == 0 && p.Resolution == 0 && p.most == 0 && p.samples < mostAlone && !p.Consume && p.Learner == nil
+}
+
+// clearest returns the view that is clearest alone, of those that all samples have; nil where none is clearer than
+// all views.
+func (r *run) clearest(views []*View, done func(int)) (*Alone, error) {
+	var best *Alone
+	for m, v := range views {
+		if v.Count() == v.Samples && !r.trace.leftOut(m) {
+			own, err := r.choice(v, m)
+			if err != nil {
+				return nil, err
+			}
+			if own != nil {
+				s, err := score.Compare(r.chosen.labels, own.labels)
+				if err != nil {
+					return nil, err
+				}
+				if own.Clearer(r.chosen.Candidate, s.ARI) && (best == nil || own.Stability() > best.Own.Stability()) {
+					best = &Alone{m, own.Candidate, r.chosen.Candidate, s.ARI}
+				}
+			}
+		}
+		done(m + 1)
+	}
+	return best, nil
+}
+
+// choice returns what is chosen in view m alone; nil where it cannot be clustered by itself.
+func (r *run) choice(v *View, m int) (*choice, error) {
+	opt := r.asked
+	opt.Metrics, opt.Progress = r.plan.Metrics[m:m+1], nil
+	opt.Constraints, opt.Examples, opt.Clusters = Constraints{}, nil, 0
+	own := []*View{v}
+	inner, err := newRun(r.ctx, own, opt)
+	if err != nil {
+		return nil, err
+	}
+	e, err := inner.evidence(own)
+	if _, bad := errors.AsType[*InputError](err); bad { // of zeros, or constant
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	loose, err := loosely(r.ctx, own, e, r.plan.Threads)
+	if err != nil {
+		return nil, err
+	}
+	set := inner.plan.selection()
+	set.Features, set.Loose, set.Orders = e.features, loose, 1 // with more it is clearer, if anything, and takes longer
+	found, err := selection.Choose(r.ctx, e.fused, set, inner.plan.Seed, inner.plan.Threads, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &choice{found.Candidates[found.Best], sparse.Scatter(e.order, found.Partition.Labels)}, nil
+}
+
+// loosely returns what keeps equal rows of the views together, numbered as the evidence is.
+func loosely(ctx context.Context, views []*View, e *evidence, threads int) (*constraint.Resolved, error) {
+	alike, err := view.Equal(ctx, views, threads)
+	return (*constraint.Resolved)(nil).Together(alike, nil).Gather(e.order), err
+}
+
+// but returns which views are left out where one is compared alone.
+func (a *Alone) but(views int) []bool {
+	out := slices.Repeat([]bool{true}, views)
+	out[a.View] = false
+	return out
+}
+
+// footprint returns the bytes of a fit in one view, beside what was found in all.
+func (p *plan) aloneFootprint() int64 {
+	if !p.choosesAlone() || len(p.dims) < 2 {
+		return 0
+	}
+	samples, most := int64(p.samples), int64(selection.MaxNeighbours(p.samples))
+	found := 8*2*samples*most + 8*samples*(most+1) + 80*samples
+	given, largest := int64(0), int64(0)
+	for m, d := range p.dims {
+		given += 4 * samples * int64(d)
+		opt := Options{Metrics: p.Metrics[m : m+1], Candidates: max(p.Candidates, Candidates(p.samples, 1)), Threads: p.Threads, Scale: p.Scale, Search: p.Search, Lean: p.Lean}
+		if own, err := opt.plan(p.samples, []int{d}); err == nil {
+			largest = max(largest, own.footprint()-4*samples*int64(d))
+		}
+	}
+	return given + found + largest
+}
+
+// leftOut says whether view m is left out.
+func (t *Trace) leftOut(m int) bool {
+	return t.Agreement != nil && at(t.Agreement.LeftOut, m)
+}
