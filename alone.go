@@ -49,9 +49,11 @@ func (r *run) fitAlone(views []*View) (*Result, error) {
 		}
 	}
 	if alone == nil {
-		err := step.end(nil)
+		if err := step.end(nil); err != nil {
+			return nil, err
+		}
 		result.Trace.Stages = r.trace.Stages
-		return result, err
+		return result, nil
 	}
 	opt, share := r.asked, r.costs.share(StageAlone, len(views), len(views)+1)
 	if progress := opt.Progress; progress != nil {
@@ -167,4 +169,15 @@ func (p *plan) aloneFootprint() int64 {
 // leftOut says whether view m is left out.
 func (t *Trace) leftOut(m int) bool {
 	return t.Agreement != nil && at(t.Agreement.LeftOut, m)
+}
+
+// WhyLeftOut returns in words why view m was left out; "" where it was not.
+func (t *Trace) WhyLeftOut(m int) string {
+	switch {
+	case !t.leftOut(m):
+		return ""
+	case t.Alone != nil:
+		return "the clusters of another view are much clearer without it"
+	}
+	return "it agrees with the other views no more than noise would"
 }

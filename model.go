@@ -78,7 +78,7 @@ type ModelView struct {
 	// LocalScales holds the local scale of every sample, the factor that
 	// similarity.Space.Localised has for it; nil where similarities are not localised.
 	LocalScales []float32
-	// LeftOut says that the view was not used, because it agrees with the others no more
+	// LeftOut says that the view was not used, because it blurs another or agrees with the others no more
 	// than noise would.
 	LeftOut bool
 	// Index is how the rows are searched for the neighbours of new ones, with the Candidates and Seed of

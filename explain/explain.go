@@ -95,7 +95,7 @@ const (
 	// Missing says that one of the samples lacks the view, or has a row of zeros, which has
 	// no cosine.
 	Missing State = "missing"
-	// LeftOut says that the fit did not use the view, because it agrees with the others no
+	// LeftOut says that the fit did not use the view, because it blurs another or agrees with the others no
 	// more than noise would.
 	LeftOut State = "left_out"
 )

@@ -99,7 +99,7 @@ type View struct {
 	Metric  string `json:"metric"`
 	Dims    int    `json:"dims"`     // 0 if not known
 	Present int    `json:"present"`  // samples that have it; -1 if not known
-	LeftOut bool   `json:"left_out"` // for agreeing with the others no more than noise
+	LeftOut string `json:"left_out"` // why, in words, as mvclust.Trace.WhyLeftOut has it; "" where it is not
 	// Share is the view's share in the decisions: mvclust.Trace.Shares.
 	Share float64 `json:"share"`
 	// Function is the view's probability function, and Similarities the histogram of the
@@ -271,7 +271,7 @@ func views(result *mvclust.Result, from []*mvclust.View) []View {
 		if m < len(trace.Similarities) {
 			v.Similarities = trace.Similarities[m]
 		}
-		v.LeftOut = trace.Agreement != nil && m < len(trace.Agreement.LeftOut) && trace.Agreement.LeftOut[m]
+		v.LeftOut = trace.WhyLeftOut(m)
 		out[m] = v
 	}
 	return out

@@ -375,6 +375,7 @@ func (c *cutting) result(next *mvclust.Model) (*mvclust.Result, error) {
 	}
 	trace := &result.Trace
 	trace.Pairs, trace.Edges, trace.Sweeps = r.Pairs, m.Graph.Edges(), r.Partition.Sweeps
+	trace.Alone = r.Alone
 	if r.Agreement != nil {
 		trace.Agreement = &agreement.Report{Agreement: r.Agreement, LeftOut: make([]bool, len(m.Views))}
 	}

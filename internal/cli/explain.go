@@ -245,7 +245,7 @@ func views(t *page, p *explain.Pair) {
 }
 
 func leftOut(view string) string {
-	return view + " was left out: it agrees with the other views no more than noise would"
+	return view + " was left out by the fit, whose notes in run.json say why"
 }
 
 // lack says which of the two samples lacks the view.

@@ -80,7 +80,8 @@ These files are written to the output folder, each whole or not at all:
               settings, and the scores where --truth is given.
 
 Nothing needs to be set. The number of neighbours and how fine the clusters are
-follow from the data; views that agree with no other are left out, with a note.
+follow from the data; views that agree with no other, or only blur the clusters of
+another, are left out, with a note.
 
 The same input, settings and seed give the same labels.csv for any --threads.`
 }

@@ -53,11 +53,13 @@ type runReport struct {
 
 	// Agreement holds, by view and view, how much more alike neighbours in the second are
 	// in the first than random samples are: from -1 to 1, 0 where they are not.
-	Agreement [][]float64   `json:"agreement,omitempty"`
-	Stages    []stageReport `json:"stages"`
-	Pairs     int           `json:"pairs"`
-	Learning  learnReport   `json:"learning"`
-	Choice    *choiceReport `json:"choice,omitempty"`
+	Agreement [][]float64 `json:"agreement,omitempty"`
+	// Alone tells of the one view that is compared because the others only blur it.
+	Alone    *mvclust.Alone `json:"alone,omitempty"`
+	Stages   []stageReport  `json:"stages"`
+	Pairs    int            `json:"pairs"`
+	Learning learnReport    `json:"learning"`
+	Choice   *choiceReport  `json:"choice,omitempty"`
 	// Structure compares with clouds without groups; absent where the granularity is given.
 	Structure *structure.Report `json:"structure,omitempty"`
 	// Levels holds the granularities that the data support, coarse to fine, and Level says
@@ -113,7 +115,7 @@ type viewReport struct {
 	Zero       int    `json:"zero_rows"` // counted as missing under cosine
 	Metric     string `json:"metric"`
 	Candidates int    `json:"candidates"`
-	LeftOut    bool   `json:"left_out"` // for being at chance
+	LeftOut    bool   `json:"left_out"`
 	// Version is which version of the rows is compared, where there are several, and Confirmed how
 	// far the other views confirm the neighbours by each, agreement.Readings.Confirmed.
 	Version    string             `json:"version,omitempty"`
@@ -215,6 +217,7 @@ func newRunReport(j *job, o *fitOptions, in *fitInput, result *mvclust.Result) (
 		r.Levels, r.Level = result.Levels, &result.Level
 	}
 	r.Examples, r.Names = newExamplesReport(in.examples, opt.Examples, result.Against, set.IDs), mvclust.Names(result.Labels, opt.Examples)
+	r.Alone = trace.Alone
 	if trace.Agreement != nil {
 		r.Agreement = trace.Agreement.Agreement
 	}
@@ -291,7 +294,10 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 			}
 		}
 		r.Functions = append(r.Functions, viewFunction{v.Name, result.Functions.ByView[m], result.Functions.BaseRate[m], trace.Similarities[m]})
-		if leftOut {
+		switch a := trace.Alone; {
+		case a != nil && m == a.View:
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: its clusters are much clearer alone than those of all views (stability %.2f, and %.2f), so the others were left out; give --neighbors %d to compare all", words.Name(v.Name), a.Own.Stability(), a.All.Stability(), a.All.Neighbours))
+		case a == nil && leftOut:
 			r.Notes = append(r.Notes, words.Name(v.Name)+": the other views agree with this one hardly more than with noise, so it was left out; remove it from the command, or check its data")
 		}
 		if n := trace.Zero[m]; n > 0 {

@@ -113,10 +113,8 @@ func evennessWeight(samples int) float64 {
 const leastWeight = 0.25
 
 const (
-	// plain is the stability from which on a plateau is clear.
-	plain = 0.95
-	// stable is the share of the stability of the best plateau from which on another is about as clear, and the
-	// stability from which on a part of a cluster is.
+	// stable is the stability from which on a plateau is clear, and the share of that of the best
+	// from which on another is about as clear.
 	stable = 0.9
 	// even is the evenness that its partition must have: one cluster and crumbs are stable
 	// anywhere.
@@ -131,7 +129,7 @@ func choose(candidates []Candidate, samples, most int) (best int, isClear bool) 
 	weight := evennessWeight(samples)
 	by := [...][]float64{whereClear: scores(candidates, whereClear, samples, most), whereUnclear: scores(candidates, whereUnclear, samples, most)}
 	first, row := &candidates[top(candidates, by[whereClear])], whereUnclear
-	if isClear = first.clear(plain, weight); isClear {
+	if isClear = first.clear(stable, weight); isClear {
 		row = whereClear
 	}
 	for c := range candidates {

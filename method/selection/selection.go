@@ -150,7 +150,7 @@ type Result struct {
 	// and then resolution.
 	Candidates []Candidate
 	// Best is the place of the chosen one among them, and Clear says that its plateau is clear:
-	// Plateau x Agreement is at least 0.95, and Evenness, as in Score, at least 0.5.
+	// Plateau x Agreement is at least 0.9, and Evenness, as in Score, at least 0.5.
 	Best  int
 	Clear bool
 	// Graph holds the refined probabilities that it was found on.
