@@ -608,3 +608,56 @@ func TestModularity(t *testing.T) {
 		}
 	}
 }
+
+// TestChooseAlone holds that Choose finds the candidates of Search and chooses the same, and reports what it does of its steps.
+func TestChooseAlone(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 300} {
+		g := rings(n, max(1, n/10), min(n, 10), 1)
+		want := search(t, g, Settings{}, 5, 2)
+		var last atomic.Int32
+		got, err := Choose(t.Context(), g, Settings{}, 5, 1, func(done int) { last.Store(int32(done)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Best != want.Best || got.Clear != want.Clear || len(got.Candidates) != len(want.Candidates) || len(got.Partition.Labels) != n {
+			t.Fatalf("%d samples: candidate %d of %d, clear %v; want %d of %d, %v", n, got.Best, len(got.Candidates), got.Clear, want.Best, len(want.Candidates), want.Clear)
+		}
+		for at := range got.Candidates {
+			a, b := got.Candidates[at], want.Candidates[at]
+			a.labels, b.labels, a.orders, b.orders = nil, nil, nil, nil
+			if !reflect.DeepEqual(a, b) {
+				t.Errorf("%d samples: candidate %d is %+v, want %+v", n, at, a, b)
+			}
+		}
+		if int(last.Load()) > (Settings{}).Steps(n) || last.Load() == 0 {
+			t.Errorf("%d samples: %d steps of %d", n, last.Load(), (Settings{}).Steps(n))
+		}
+	}
+	if _, err := Choose(t.Context(), nil, Settings{}, 0, 1, nil); err == nil {
+		t.Error("there is a choice without a graph")
+	}
+}
+
+// TestClearer takes each condition away from a view that is clearer.
+func TestClearer(t *testing.T) {
+	all := Candidate{Plateau: 0.8, Agreement: 0.9, Compression: 0.2, Evenness: 0.9}
+	own := Candidate{Plateau: 0.95, Agreement: 0.95, Compression: 0.17, Evenness: 0.6}
+	if !own.Clearer(all, 0.3) || !all.Unclear() {
+		t.Fatal("a clearer view is not clearer")
+	}
+	for name, c := range map[string]func(own, all *Candidate, rand *float64){
+		"about as stable":        func(own, _ *Candidate, _ *float64) { own.Plateau = 0.9 },
+		"of little compression":  func(own, _ *Candidate, _ *float64) { own.Compression = 0.15 },
+		"one cluster and crumbs": func(own, _ *Candidate, _ *float64) { own.Evenness = 0.4 },
+		"of other clusters":      func(_, _ *Candidate, rand *float64) { *rand = 0.2 },
+		"of one distance":        func(own, _ *Candidate, _ *float64) { own.Linked = true },
+		"beside a clear choice":  func(own, all *Candidate, _ *float64) { all.Plateau, own.Plateau, own.Agreement = 0.95, 1.1, 1.1 },
+		"beside one distance":    func(_, all *Candidate, _ *float64) { all.Linked = true },
+		"beside nothing":         func(_, all *Candidate, _ *float64) { all.Plateau = 0 },
+	} {
+		own, all, rand := own, all, 0.3
+		if c(&own, &all, &rand); own.Clearer(all, rand) {
+			t.Errorf("a view %s is clearer", name)
+		}
+	}
+}
