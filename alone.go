@@ -168,7 +168,7 @@ func (p *plan) aloneFootprint() int64 {
 
 // leftOut says whether view m is left out.
 func (t *Trace) leftOut(m int) bool {
-	return t.Agreement != nil && at(t.Agreement.LeftOut, m)
+	return t != nil && t.Agreement != nil && m >= 0 && at(t.Agreement.LeftOut, m)
 }
 
 // WhyLeftOut returns in words why view m was left out; "" where it was not.

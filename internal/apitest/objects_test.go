@@ -327,6 +327,7 @@ func (p kinds) models(t *testing.T, g *good) {
 	info := mvclust.ViewInfo{Dims: 3, Scale: view.Mixed}
 	these(p, info, mvclust.ViewInfo{Dims: -1, Metric: 99, Scale: 99}, mvclust.ViewInfo{Dims: math.MaxInt})
 	these(p, &mvclust.ModelInfo{Samples: 10, Views: []mvclust.ViewInfo{info}}, &mvclust.ModelInfo{Samples: math.MaxInt, Edges: -1, Chosen: math.MaxInt}, nil)
+	these(p, &mvclust.Trace{Agreement: &agreement.Report{LeftOut: []bool{true, false}}, Alone: &mvclust.Alone{View: 1}}, &mvclust.Trace{}, nil)
 	source := (&mvclust.ModelView{Rows: g.views[0]}).Source()
 	these(p, &source, &similarity.Source{}, &similarity.Source{Samples: math.MaxInt, Dims: math.MaxInt, Block: math.MaxInt, Read: source.Read, Check: source.Check}, nil)
 	add(p, "a linear form", func() *view.Linear { return (&view.Scaler{}).Linear(g.views[0].Dims) })

@@ -182,6 +182,7 @@ var table = map[string]any{
 	"mvclust.ModelInfo.OpenFootprint":    (*mvclust.ModelInfo).OpenFootprint,
 	"mvclust.ModelInfo.CurrentFootprint": (*mvclust.ModelInfo).CurrentFootprint,
 	"mvclust.OpenCurrent":                mvclust.OpenCurrent,
+	"mvclust.Trace.WhyLeftOut":           (*mvclust.Trace).WhyLeftOut,
 	"mvclust.StatModel":                  mvclust.StatModel,
 	"mvclust.ViewInfo.Compared":          mvclust.ViewInfo.Compared,
 	"mvclust.OpenModel":                  mvclust.OpenModel,
