@@ -14,7 +14,7 @@ import (
 )
 
 // mostAlone is the number of samples from which on views are not clustered one at a time: it takes as long again as
-// the run, and a granularity of many samples is chosen from fewer.
+// the run.
 const mostAlone = 30_000
 
 // Alone tells of the one view that is compared, since the others only blur its clusters.
@@ -66,7 +66,7 @@ func (r *run) fitAlone(views []*View) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	again.alone = alone
+	again.alone, again.costs = alone, again.costs[:len(again.costs)-1] // without StageAlone
 	if result, err = again.fit(views); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (a *Alone) but(views int) []bool {
 	return out
 }
 
-// footprint returns the bytes of a fit in one view, beside what was found in all.
+// aloneFootprint returns the bytes of a fit in one view, beside what was found in all.
 func (p *plan) aloneFootprint() int64 {
 	if !p.choosesAlone() || len(p.dims) < 2 {
 		return 0

@@ -35,7 +35,16 @@ func TestAlone(t *testing.T) {
 		views, classes := blurred(t, cfg[0], cfg[1])
 		want := fit(t, views[:1], mvclust.Options{})
 		for threads := 1; threads <= 3; threads += 2 {
-			got := fit(t, views, mvclust.Options{Threads: threads})
+			var last mvclust.Progress
+			got := fit(t, views, mvclust.Options{Threads: threads, Progress: func(p mvclust.Progress) {
+				if p.Share < last.Share || p.Share > 1 {
+					t.Errorf("seed %d: %+v after %+v", seed, p, last)
+				}
+				last = p
+			}})
+			if last.Share < 1-1e-12 || last.Done != last.Total {
+				t.Errorf("seed %d: the last report is %+v", seed, last)
+			}
 			a := got.Trace.Alone
 			if a == nil || a.View != 0 || !a.Own.Clearer(a.All, a.Rand) {
 				t.Fatalf("seed %d: %+v is compared alone", seed, a)
