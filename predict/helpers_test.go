@@ -7,6 +7,7 @@ import (
 
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
+	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/synth"
 )
@@ -19,6 +20,20 @@ func made(t testing.TB, cfg synth.Config) *synth.Set {
 		t.Fatal(err)
 	}
 	return set
+}
+
+// indexed gives a model the indexes of its views.
+func indexed(t testing.TB, m *mvclust.Model) {
+	t.Helper()
+	spaces, err := m.Spaces(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, s := range spaces {
+		if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil || m.Views[v].Index == nil {
+			t.Fatal(m.Views[v].Index, err)
+		}
+	}
 }
 
 // take returns a copy of some rows of views.

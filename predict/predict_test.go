@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/mvclust/mvclust"
-	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/refine"
 	"github.com/mvclust/mvclust/method/similarity"
 	"github.com/mvclust/mvclust/method/view"
@@ -300,15 +299,7 @@ func TestStoredModel(t *testing.T) {
 			}
 		}
 		m := fitted(t, take(set.Views, span(0, 11_000)), mvclust.Options{Preset: mvclust.Paper, Local: true, Scale: view.Mixed, Neighbours: 10})
-		spaces, err := m.Spaces(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for v, s := range spaces {
-			if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
+		indexed(t, m)
 		if name == "left out" {
 			m.Views[0].LeftOut, m.Views[0].Index = true, nil
 		}
@@ -384,17 +375,9 @@ func TestIndexOfModel(t *testing.T) {
 	m := fitted(t, take(set.Views, span(0, 10_100)), mvclust.Options{Preset: mvclust.Paper, Local: true, Scale: view.Mixed, Neighbours: 3})
 	late := take(set.Views, span(10_080, 10_150))
 	var want *predict.Result
-	for _, indexed := range []bool{false, true} {
-		if indexed {
-			spaces, err := m.Spaces(t.Context(), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for v, s := range spaces {
-				if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil || m.Views[v].Index == nil {
-					t.Fatal(m.Views[v].Index, err)
-				}
-			}
+	for _, known := range []bool{false, true} {
+		if known {
+			indexed(t, m)
 		}
 		p, err := predict.New(t.Context(), m, 1)
 		if err != nil {
@@ -429,15 +412,7 @@ func TestStoredBatches(t *testing.T) {
 	}
 	set := made(t, synth.Config{Samples: 10_300, Classes: 20, Dims: []int{36}, Noise: []float64{0.5}, Seed: 1})
 	m := fitted(t, take(set.Views, span(0, 10_200)), mvclust.Options{Preset: mvclust.Paper, Local: true, Scale: view.Mixed, Neighbours: 5, Candidates: 10})
-	spaces, err := m.Spaces(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for v, s := range spaces {
-		if m.Views[v].Index, err = neighbour.FindParts(t.Context(), s, m.Settings.Candidates, m.Settings.Seed, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
+	indexed(t, m)
 	var file bytes.Buffer
 	if err := m.Write(&file); err != nil {
 		t.Fatal(err)
