@@ -1,12 +1,10 @@
 package mvclust
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
 
-	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/selection"
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
@@ -122,23 +120,17 @@ func (r *run) choice(v *View, m int) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	loose, err := loosely(r.ctx, own, e, r.plan.Threads)
+	alike, err := view.Equal(r.ctx, own, r.plan.Threads)
 	if err != nil {
 		return nil, err
 	}
 	set := inner.plan.selection()
-	set.Features, set.Loose, set.Orders = e.features, loose, 1 // with more it is clearer, if anything, and takes longer
+	set.Features, set.Loose, set.Orders = e.features, e.together(alike), 1 // with more it is clearer, if anything, and takes longer
 	found, err := selection.Choose(r.ctx, e.fused, set, inner.plan.Seed, inner.plan.Threads, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &choice{found.Candidates[found.Best], sparse.Scatter(e.order, found.Partition.Labels)}, nil
-}
-
-// loosely returns what keeps equal rows of the views together, numbered as the evidence is.
-func loosely(ctx context.Context, views []*View, e *evidence, threads int) (*constraint.Resolved, error) {
-	alike, err := view.Equal(ctx, views, threads)
-	return (*constraint.Resolved)(nil).Together(alike, nil).Gather(e.order), err
 }
 
 // but returns which views are left out where one is compared alone.
@@ -155,15 +147,14 @@ func (p *plan) aloneFootprint() int64 {
 	}
 	samples, most := int64(p.samples), int64(selection.MaxNeighbours(p.samples))
 	found := 8*2*samples*most + 8*samples*(most+1) + 80*samples
-	given, largest := int64(0), int64(0)
+	largest := int64(0)
 	for m, d := range p.dims {
-		given += 4 * samples * int64(d)
 		opt := Options{Metrics: p.Metrics[m : m+1], Candidates: max(p.Candidates, Candidates(p.samples, 1)), Threads: p.Threads, Scale: p.Scale, Search: p.Search, Lean: p.Lean}
 		if own, err := opt.plan(p.samples, []int{d}); err == nil {
 			largest = max(largest, own.footprint()-4*samples*int64(d))
 		}
 	}
-	return given + found + largest
+	return p.given() + found + largest
 }
 
 // leftOut says whether view m is left out.

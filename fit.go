@@ -73,7 +73,7 @@ func (r *run) fit(views []*View) (*Result, error) {
 		return nil, err
 	}
 	r.cutter.keep(alike, nil)
-	loose := (*constraint.Resolved)(nil).Together(alike, nil).Gather(e.order)
+	loose := e.together(alike)
 	renumbered := loose
 	if constraints != nil {
 		renumbered = constraints.Together(alike, nil).Gather(e.order)
@@ -316,6 +316,11 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	return e, err
 }
 
+// together keeps equal rows together, numbered as the evidence is: alike is what view.Equal returns.
+func (e *evidence) together(alike []int32) *constraint.Resolved {
+	return (*constraint.Resolved)(nil).Together(alike, nil).Gather(e.order)
+}
+
 // features keeps what a choice of the granularity needs of the features themselves.
 func (r *run) features(views []*View) (*separation.Views, error) {
 	if r.plan.Preset != Auto {
@@ -412,7 +417,7 @@ func (r *run) cutModel(result *Result, views []*View) error {
 func (r *run) given(views []*View) []ModelView {
 	out := make([]ModelView, len(views))
 	for m, v := range views {
-		out[m] = ModelView{Rows: v, Metric: r.plan.Metrics[m], LeftOut: r.trace.Agreement != nil && at(r.trace.Agreement.LeftOut, m)}
+		out[m] = ModelView{Rows: v, Metric: r.plan.Metrics[m], LeftOut: r.trace.leftOut(m)}
 	}
 	return out
 }

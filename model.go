@@ -159,7 +159,7 @@ func NewModel(views []*View, r *Result, ids []string) *Model {
 	for i, v := range views {
 		m.Views = append(m.Views, ModelView{
 			Rows: v, Metric: at(r.Options.Metrics, i), Scaler: at(r.Scalers, i), LocalScales: at(r.LocalScales, i),
-			LeftOut: r.Trace.Agreement != nil && at(r.Trace.Agreement.LeftOut, i), Index: at(r.Indexes, i),
+			LeftOut: r.Trace.leftOut(i), Index: at(r.Indexes, i),
 		})
 	}
 	return m

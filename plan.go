@@ -252,11 +252,16 @@ func (p *plan) readingFootprint() int64 {
 	if !p.reads() {
 		return 0
 	}
-	given := int64(0)
+	return p.given() + agreement.Footprint(p.samples, p.dims)
+}
+
+// given returns the bytes of all rows as given.
+func (p *plan) given() int64 {
+	sum := int64(0)
 	for _, d := range p.dims {
-		given += 4 * int64(p.samples) * int64(d)
+		sum += 4 * int64(p.samples) * int64(d)
 	}
-	return given + agreement.Footprint(p.samples, p.dims)
+	return sum
 }
 
 // featuresFootprint returns the bytes of the features that separations are measured by.
@@ -280,11 +285,7 @@ func (p *plan) linkedFootprint() int64 {
 	if !p.tells() && (!p.cuts() || p.samples > MostLinked || p.Consume) {
 		return 0
 	}
-	given := int64(0)
-	for _, d := range p.dims {
-		given += 4 * int64(p.samples) * int64(d)
-	}
-	return given + linkage.Footprint(p.samples, len(p.dims))
+	return p.given() + linkage.Footprint(p.samples, len(p.dims))
 }
 
 // structureFootprint returns the bytes of the comparison with clouds, beside all rows as given.
@@ -306,12 +307,10 @@ func (p *plan) structureFootprint() int64 {
 // that are held beside them while they are prepared, in the largest search, and for the largest index that is sought apart.
 func (p *plan) rowsFootprint() (rows, preparing, search, index int64) {
 	var scalers []int64
-	all := int64(0)
 	for m, d := range p.dims {
 		given, scale := 4*int64(p.samples)*int64(d), p.scale(m)
 		scalers = append(scalers, scale.ScalerFootprint(p.samples, d))
 		scaled := scale.Footprint(p.samples, d)
-		all += given
 		d = scale.Dims(d)
 		kept := int64(0)
 		switch {
@@ -328,7 +327,7 @@ func (p *plan) rowsFootprint() (rows, preparing, search, index int64) {
 		index = max(index, kept+neighbour.PartsFootprint(p.samples, d, p.Candidates))
 	}
 	slices.Sort(scalers)
-	measuring := all - rows // as many views as there are threads, before any is scaled
+	measuring := p.given() - rows // as many views as there are threads, before any is scaled
 	for _, s := range scalers[max(0, len(scalers)-p.Threads):] {
 		measuring += s
 	}

@@ -277,7 +277,7 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 		r.Notes = append(r.Notes, "rows were kept as they are given and scaled when they were compared, which takes longer: scaled rows need more memory than the run may use")
 	}
 	for m, v := range set.Views {
-		leftOut := trace.Agreement != nil && trace.Agreement.LeftOut[m]
+		leftOut := trace.WhyLeftOut(m) != ""
 		r.Inputs.Views = append(r.Inputs.Views, viewReport{
 			Name: v.Name, Samples: v.Samples, Dims: v.Dims, Links: v.Links, Present: v.Count(), Zero: trace.Zero[m],
 			Metric: opt.Metrics[m].String(), Candidates: trace.Candidates[m], Neighbours: search(trace.Search[m]),

@@ -14,9 +14,9 @@ import (
 // does. labels holds the cluster of every sample, at least 0, or -1 for a sample alone in a new
 // one; they must meet the constraints. At first, only the samples that touched marks may move,
 // and of the aggregates those with such samples, or that such samples have left; others follow
-// once what they have edges to has moved, with a resolution and 30,000 nodes or more only where that has not joined them. If nothing is marked, nothing moves. The labels of the
-// result are numbered as those of Find. The errors are those of Find, and labels or marks that
-// are not one per sample.
+// once what they have edges to has moved, with a resolution and 30,000 nodes or more only where that
+// has not joined them. If nothing is marked, nothing moves. The labels of the result are numbered as
+// those of Find. The errors are those of Find, and labels or marks that are not one per sample.
 func Resume(ctx context.Context, g *graph.Graph, resolution float64, constraints *constraint.Resolved, set Settings, labels []int, touched []bool, random *rand.Rand, progress func(sweep int)) (*Result, error) {
 	if err := check(g, resolution, constraints, &set); err != nil {
 		return nil, err

@@ -101,8 +101,8 @@ const (
 
 // Row sets to to t and weights to the w_r of a row; all weights are 0 where its scaled row has no length. It
 // reports false where a version of the row is so much shorter than those of others, or so short or long
-// itself, that the product would not be right to float32; the row is to be scaled then. It panics if the row is not of the dimensions of l,
-// or to has less room.
+// itself, that the product would not be right to float32; the row is to be scaled then. It panics if the
+// row is not of the dimensions of l, or to has less room.
 func (l *Linear) Row(to []float32, weights *[3]float32, row []float32) bool {
 	d := len(row)
 	to, centre, inverse := to[:d], l.centre[:d], l.inverse[:d]
