@@ -30,7 +30,7 @@ import (
 // compressed and carry the checksums of the zip format. docs/model.md describes them.
 const (
 	modelFormat   = "mvclust model"
-	modelVersion  = 1
+	modelVersion  = 2
 	modelManifest = "manifest.json"
 )
 

@@ -161,7 +161,7 @@ func TestModelManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"format":"mvclust model","version":1,"samples":150,"clusters":` + fmt.Sprint(m.Clusters()) + `,"settings":{"neighbors":7,"candidates":28,` +
+	want := `{"format":"mvclust model","version":2,"samples":150,"clusters":` + fmt.Sprint(m.Clusters()) + `,"settings":{"neighbors":7,"candidates":28,` +
 		`"posterior":{"fusion":"symmetric","completion":false,"clip":0.02},` +
 		`"refinement":{"without_paths":false,"neighbors":7,"without_co_neighbors":false,"rounds":1},` +
 		`"partition":{"sweeps":20,"levels":1,"resolution":0,"clip":0.01},"seed":3},"views":[{"name":"`
@@ -277,7 +277,7 @@ func TestReadModelRefuses(t *testing.T) {
 		"it is no whole model of mvclust: zip: not a valid zip file; run \"mvclust fit\" again": []byte("hello"),
 		"it holds no manifest.json":                                                                other(""),
 		"it is no model of mvclust: its manifest.json is another's":                                other(`{"format": "other"}`),
-		"it is a model of version 7, and this program reads versions up to 1; use a newer mvclust": other(`{"format": "mvclust model", "version": 7}`),
+		"it is a model of version 7, and this program reads versions up to 2; use a newer mvclust": other(`{"format": "mvclust model", "version": 7}`),
 		"the model is damaged: labels has the shape [1]":                                           other(`{"format": "mvclust model", "version": 1, "samples": 5}`),
 		"the model is damaged: it has -1 samples":                                                  other(`{"format": "mvclust model", "version": 1, "samples": -1}`),
 		"the model is damaged: graph/offsets is missing":                                           other(`{"format": "mvclust model", "version": 1, "samples": 1}`),
@@ -399,7 +399,7 @@ var hostileFields = []struct {
 	want   string
 }{
 	{"version", []string{"0", "-1", "-9223372036854775808"}, "it is of version "},
-	{"version", []string{"2", "9223372036854775807"}, "reads versions up to 1; use a newer mvclust"},
+	{"version", []string{"3", "9223372036854775807"}, "reads versions up to 2; use a newer mvclust"},
 	{"version", []string{`"1"`, "1.5", "1e30"}, "cannot unmarshal"},
 	{"samples", []string{"-1", "2147483648", "9223372036854775807"}, "it has "},
 	{"samples", []string{"0", "149", "151", "2147483647"}, "labels has the shape [150]"},

@@ -55,11 +55,16 @@ func (r *run) compare(views []*View, small *plan, done func(int)) (*structure.Re
 	return structure.Judge(scores[0], scores[1:], small.samples, measured), nil
 }
 
-// cloud draws a cloud like the chosen samples.
+// cloud draws a cloud like the chosen samples, of counts like their logarithms.
 func (r *run) cloud(views []*View, chosen []int, seed uint64) ([]*View, error) {
 	excerpt, err := view.Excerpt(views, chosen)
 	if err != nil {
 		return nil, err
+	}
+	for m, v := range excerpt {
+		if r.plan.scale(m) == view.Mixed && v.Counts() {
+			v.Logarithms()
+		}
 	}
 	return structure.Cloud(r.ctx, excerpt, seed, r.plan.Threads)
 }

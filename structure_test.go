@@ -42,6 +42,15 @@ func featureless(kind string, random *rand.Rand) []*mvclust.View {
 				row[k] *= float32(math.Cbrt(random.Float64()) / length)
 			}
 		})}
+	case "counts":
+		return []*mvclust.View{made(60, func(_ int, row []float32) {
+			for k := range row {
+				row[k] = 0
+				for random.IntN(2+k%4) == 0 {
+					row[k]++
+				}
+			}
+		})}
 	case "normal":
 		return []*mvclust.View{made(10, func(_ int, row []float32) { normal(row) })}
 	}
@@ -67,7 +76,7 @@ func featureless(kind string, random *rand.Rand) []*mvclust.View {
 
 // TestStructureNone holds that data without groups are told as such, and clustered all the same.
 func TestStructureNone(t *testing.T) {
-	for _, kind := range []string{"cube", "ball", "normal", "correlated", "missing"} {
+	for _, kind := range []string{"cube", "ball", "normal", "counts", "correlated", "missing"} {
 		told := 0
 		const draws = 4
 		for draw := range uint64(draws) {

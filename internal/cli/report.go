@@ -116,6 +116,8 @@ type viewReport struct {
 	Metric     string `json:"metric"`
 	Candidates int    `json:"candidates"`
 	LeftOut    bool   `json:"left_out"`
+	// Counts says that the view holds counts, view.View.Counts, whose logarithms are compared.
+	Counts bool `json:"counts,omitempty"`
 	// Version is which version of the rows is compared, where there are several, and Confirmed how
 	// far the other views confirm the neighbours by each, agreement.Readings.Confirmed.
 	Version    string             `json:"version,omitempty"`
@@ -286,6 +288,10 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 		last := &r.Inputs.Views[m]
 		if f := v.Filling; f != nil {
 			last.Fill, last.Filled = f.How.String(), f.Cells
+		}
+		if result.Scalers[m].Log {
+			last.Counts = true
+			r.Notes = append(r.Notes, words.Name(v.Name)+": it holds counts (whole numbers from 0 on, most of them 0), so log(1 + x) is compared in place of x")
 		}
 		if trace.Readings != nil && opt.Scale == view.Mixed && opt.Metrics[m] == similarity.Cosine {
 			last.Version, last.Confirmed = trace.Readings.Taken[m].String(), confirmed(trace.Readings.Confirmed[m])

@@ -48,12 +48,12 @@ func (s *Scaler) moments(v *View, present []int) {
 	n := float64(len(present))
 	for _, i := range present {
 		for k, x := range v.Row(i) {
-			s.Mean[k] += float64(x) / n
+			s.Mean[k] += s.value(x) / n
 		}
 	}
 	for _, i := range present {
 		for k, x := range v.Row(i) {
-			d := float64(x) - s.Mean[k]
+			d := s.value(x) - s.Mean[k]
 			s.Inverse[k] += d * d / n
 		}
 	}
@@ -159,7 +159,8 @@ func (s *Scaler) join(to []float64, row []float32) (factors [3]float64) {
 	low, span, mean, inverse := s.Low[:d], s.Span[:d], s.Mean[:d], s.Inverse[:d]
 	var sums [3]float64 // of the squares, side by side: each addition waits for the one before
 	for k, x := range row {
-		own, within, apart := float64(x), 0.0, (float64(x)-mean[k])*inverse[k]
+		own, within := s.value(x), 0.0
+		apart := (own - mean[k]) * inverse[k]
 		if span[k] > 0 {
 			within = (own - low[k]) / span[k]
 		}

@@ -23,7 +23,8 @@ const (
 	// Mixed joins three versions of every row: the row as it is, under MinMax, and with
 	// every feature brought to mean 0 and variance 1. Each is scaled to a length that is
 	// its weight. The cosine of two joined rows is, up to a constant factor, the sum of
-	// the three cosines, each divided by its standard deviation over random pairs.
+	// the three cosines, each divided by its standard deviation over random pairs. Counts, View.Counts, are
+	// read as their logarithms first.
 	Mixed
 )
 
@@ -51,6 +52,9 @@ func (s Scale) Dims(dims int) int {
 type Scaler struct {
 	// Scale is the scale; NoScale needs no statistics.
 	Scale Scale `json:"scale"`
+	// Log says that every value x is read as log(1 + x), with the sign of x: the view holds counts. All below
+	// is of these logarithms. It is for Mixed alone.
+	Log bool `json:"log,omitempty"`
 	// Low holds the least value, Span the largest less the least.
 	Low  []float64 `json:"low,omitempty"`
 	Span []float64 `json:"span,omitempty"`
@@ -86,7 +90,8 @@ func (v *View) Scaler(ctx context.Context, s Scale, order sparse.Permutation) (*
 	if s == NoScale {
 		return scaler, nil
 	}
-	scaler.Low, scaler.Span = v.ranges()
+	scaler.Log = s == Mixed && v.Counts()
+	scaler.Low, scaler.Span = scaler.ranges(v)
 	if s == Mixed {
 		return scaler, scaler.mix(ctx, v, order)
 	}
@@ -182,7 +187,7 @@ func (v *View) mapped(ctx context.Context, dims, threads int, do func(to []float
 }
 
 // ranges returns the least value of every feature, and the largest less the least.
-func (v *View) ranges() (least, span []float64) {
+func (s *Scaler) ranges(v *View) (least, span []float64) {
 	low, high := make([]float32, v.Dims), make([]float32, v.Dims)
 	first := true
 	for i := range v.Samples {
@@ -203,7 +208,8 @@ func (v *View) ranges() (least, span []float64) {
 	for k := range low {
 		// In 64 bits the difference of two 32-bit values cannot overflow, and is 0 only
 		// where they are equal.
-		least[k], span[k] = float64(low[k]), float64(high[k])-float64(low[k])
+		least[k] = s.value(low[k])
+		span[k] = s.value(high[k]) - least[k]
 	}
 	return least, span
 }

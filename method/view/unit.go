@@ -51,7 +51,7 @@ func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
 		clear(raw)
 	} else {
 		for k, x := range row {
-			raw[k] = float32(float64(float32(float64(x)*f)) / norm)
+			raw[k] = float32(float64(float32(s.value(x)*f)) / norm)
 		}
 	}
 	if f := known.factors[1]; f == 0 {
@@ -61,7 +61,7 @@ func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
 		for k, x := range row {
 			ranged[k] = 0
 			if span[k] > 0 {
-				ranged[k] = float32(float64(float32((float64(x)-low[k])/span[k]*f)) / norm)
+				ranged[k] = float32(float64(float32((s.value(x)-low[k])/span[k]*f)) / norm)
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Scaler) again(to []float32, row []float32, known *Lengths) {
 	} else {
 		mean, inverse := s.Mean[:d], s.Inverse[:d]
 		for k, x := range row {
-			standard[k] = float32(float64(float32((float64(x)-mean[k])*inverse[k]*f)) / norm)
+			standard[k] = float32(float64(float32((s.value(x)-mean[k])*inverse[k]*f)) / norm)
 		}
 	}
 	for part, f := range known.factors {
