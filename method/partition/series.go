@@ -105,6 +105,22 @@ func (s *Series) at(e *network, resolution float64) *network {
 	return &out
 }
 
+// attracting returns e without the edges that weigh less than what it costs that their ends are in one
+// cluster: they alone join nothing, and in large graphs of clusters most are such.
+func (e *network) attracting() *network {
+	out := *e
+	out.offsets, out.to, out.cost = make([]int, 1, len(e.offsets)), nil, nil
+	for i, degree := range e.degree {
+		for at := e.offsets[i]; at < e.offsets[i+1]; at++ {
+			if j := e.to[at]; e.cost[at]+e.rate*degree*e.degree[j] <= 0 {
+				out.to, out.cost = append(out.to, j), append(out.cost, e.cost[at])
+			}
+		}
+		out.offsets = append(out.offsets, len(out.to))
+	}
+	return &out
+}
+
 // step is how many resolutions finer the clusters are, at least, that the nodes of a larger
 // graph's partition are.
 const step = 5
@@ -131,13 +147,21 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 	if base != s.samples {
 		nodes = base.of
 	}
-	next := base
+	next, edges := base, (*network)(nil) // edges: those of base that matter at the resolutions at hand
 	for r, resolution := range slices.Backward(resolutions) {
 		f := &search{ctx: ctx, set: s.set, random: random(resolution)}
 		if f.random == nil {
 			return nil, errNoRandom
 		}
-		state := singletons(s.at(base.nodes, resolution))
+		done := len(resolutions) - 1 - r
+		if edges == nil {
+			edges = base.nodes
+			if base.count() > smallGraph && len(base.of) >= manyNodes {
+				until := max(1, (done+step-1)/step) * step // when base is replaced
+				edges = s.at(base.nodes, resolutions[max(0, len(resolutions)-1-until)]).attracting()
+			}
+		}
+		state := singletons(s.at(edges, resolution))
 		if _, err := f.moveNodes(1, state); err != nil {
 			return nil, err
 		}
@@ -147,7 +171,11 @@ func (s *Series) Each(ctx context.Context, resolutions []float64, random func(re
 		number := state.numberClusters()
 		labels := renamed(base.clusters(state.label), number)
 		do(r, labels, len(state.size)-len(state.empty))
-		if (len(resolutions)-1-r)%step == 0 && base.count() > smallGraph {
+		if done%step == 0 && base.count() > smallGraph {
+			if base != next {
+				edges = nil
+			}
+			state.network = *s.at(base.nodes, resolution)
 			base, next = next, &aggregation{state.aggregate(number), labels}
 		}
 	}

@@ -232,9 +232,9 @@ func common(member []float32, index []int32, weight []float32) float64 {
 // shared adds up, over the samples of index that are given something, what they are given, and weight.
 func (r *Row) shared(index []int32, weight []float32) (own, other float32) {
 	weight = weight[:len(index)]
-	mine, theirs := 0.0, 0.0
+	all, mine, theirs := r.given, 0.0, 0.0
 	for t, h := range index {
-		g := &r.given[h]
+		g := &all[h]
 		mine += float64(g.weight)
 		theirs += float64(g.member * weight[t])
 	}
