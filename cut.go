@@ -382,7 +382,7 @@ func (c *cutter) approach(ctx context.Context, p *granular) error {
 		return err
 	}
 	off, labels, resolution := math.Abs(math.Log(have/want)), []int32(nil), 0.0
-	err = series.Each(ctx, resolutions, p.random, func(at int, found []int32, clusters int) {
+	_, err = series.Each(ctx, resolutions, p.random, func(at int, found []int32, clusters int) {
 		if d := math.Abs(math.Log(float64(clusters) / want)); d < off {
 			off, labels, resolution = d, found, resolutions[at]
 		}

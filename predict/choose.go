@@ -70,7 +70,7 @@ func (u *update) anchor() error {
 		random := func(resolution float64) *rand.Rand {
 			return rand.New(rand.NewPCG(set.Seed^math.Float64bits(resolution)^o<<48, anchorStream))
 		}
-		err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int) {
+		_, err = series.Each(u.ctx, resolutions, random, func(r int, labels []int32, _ int) {
 			for i := range found {
 				found[i] = int(labels[i])
 			}

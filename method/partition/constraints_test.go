@@ -79,7 +79,7 @@ func TestConstraintsHonoured(t *testing.T) {
 			t.Fatal(err)
 		}
 		source := func(float64) *rand.Rand { return rand.New(rand.NewPCG(2, 0)) }
-		err = series.Each(t.Context(), []float64{resolution / 10, resolution}, source, func(_ int, labels []int32, _ int) {
+		_, err = series.Each(t.Context(), []float64{resolution / 10, resolution}, source, func(_ int, labels []int32, _ int) {
 			if pair, broken := known.Violation(wide(labels)); broken {
 				t.Fatalf("turn %d, %+v at %v: samples %v break a constraint of a series", turn, set, resolution, pair)
 			}
@@ -157,7 +157,7 @@ func TestConstraintsMany(t *testing.T) {
 	}
 	source := func(x float64) *rand.Rand { return rand.New(rand.NewPCG(3, uint64(x))) }
 	seen := 0
-	err = series.Each(t.Context(), []float64{1, 10, 100}, source, func(_ int, labels []int32, _ int) {
+	_, err = series.Each(t.Context(), []float64{1, 10, 100}, source, func(_ int, labels []int32, _ int) {
 		seen++
 		if pair, broken := known.Violation(wide(labels)); broken {
 			t.Errorf("samples %v break a constraint", pair)
@@ -265,7 +265,7 @@ func BenchmarkConstraints(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := series.Each(b.Context(), []float64{5, 50, 500}, source, func(int, []int32, int) {}); err != nil {
+				if _, err := series.Each(b.Context(), []float64{5, 50, 500}, source, func(int, []int32, int) {}); err != nil {
 					b.Fatal(err)
 				}
 			}

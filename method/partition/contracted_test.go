@@ -69,7 +69,7 @@ func TestContractedSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := func(float64) *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
-	err = s.Each(t.Context(), []float64{0.06, 10}, random, func(r int, labels []int32, clusters int) {
+	_, err = s.Each(t.Context(), []float64{0.06, 10}, random, func(r int, labels []int32, clusters int) {
 		for i, l := range labels {
 			if l != labels[i/2*2] {
 				t.Errorf("resolution %d: node %d is not with the other half of its clique", r, i)

@@ -247,8 +247,12 @@ func (f *search) moveAggregates(samples *state) (moves int, err error) {
 	if below == samples {
 		return 0, nil
 	}
+	before := slices.Clone(samples.label)
 	samples.assign(merged, below.loss)
-	f.restricted.activateSamples(samples)
+	if samples.many() {
+		samples.activateMerged(before)
+	}
+	f.restricted.activateSamples(samples, before)
 	return f.moveNodes(0, samples)
 }
 
@@ -284,7 +288,7 @@ func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 const (
 	// manyNodes is the number of nodes from which on they are visited in blocks of blockNodes, since nodes
 	// of near numbers share neighbours, whose labels then stay in the caches; and from which on fewer of them
-	// are looked at again, see state.relabel.
+	// are looked at again, see state.relabel and search.moveAggregates.
 	manyNodes  = 30_000
 	blockNodes = 512
 )

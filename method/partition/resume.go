@@ -81,7 +81,6 @@ type restriction struct {
 	touched []bool  // by sample
 	start   []int32 // clusters of the samples at the beginning
 	movable []bool  // by sample: whether it is in a cluster that may move
-	before  []int32 // clusters of the samples before aggregates were moved
 }
 
 // begin notes which clusters may move: those that have touched samples, or that one has left.
@@ -89,7 +88,6 @@ func (r *restriction) begin(samples *state) {
 	if r == nil {
 		return
 	}
-	r.before = slices.Clone(samples.label)
 	clusters := make([]bool, len(samples.size))
 	for i, c := range samples.label {
 		if r.touched[i] || c != r.start[i] {
@@ -115,34 +113,12 @@ func (r *restriction) activateNodes(nodes *state, nodeOf []int32) {
 	}
 }
 
-// activateSamples makes the samples active that may move after aggregates did: those of merged
-// clusters, and what has edges to them.
-func (r *restriction) activateSamples(samples *state) {
+// activateSamples makes the samples active that may move after aggregates did. before holds the clusters before that.
+func (r *restriction) activateSamples(samples *state, before []int32) {
 	if r == nil {
 		return
 	}
-	clear(samples.active)
-	first, merged := make([]int32, len(samples.size)), make([]bool, len(samples.size))
-	for c := range first {
-		first[c] = -1
-	}
-	for i, c := range samples.label {
-		switch {
-		case first[c] < 0:
-			first[c] = r.before[i]
-		case first[c] != r.before[i]:
-			merged[c] = true
-		}
-	}
-	for i, c := range samples.label {
-		if !merged[c] {
-			continue
-		}
-		samples.active[i] = true
-		for e := samples.offsets[i]; e < samples.offsets[i+1]; e++ {
-			samples.active[samples.to[e]] = true
-		}
-	}
+	merged := samples.activateMerged(before)
 	// In the numbers that clusters have now.
 	for i, c := range samples.label {
 		r.start[i] = c

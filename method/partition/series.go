@@ -72,11 +72,16 @@ func (s *Series) base(ctx context.Context, random *rand.Rand) (*aggregation, err
 // aggregation returns the clusters as nodes; cluster holds that of every sample.
 func (s *state) aggregation(cluster []int32) *aggregation {
 	number := s.numberClusters()
-	l := &aggregation{s.aggregate(number), make([]int32, len(cluster))}
-	for i, c := range cluster {
-		l.of[i] = number[c]
+	return &aggregation{s.aggregate(number), renamed(cluster, number)}
+}
+
+// renamed returns the numbers of the clusters.
+func renamed(clusters, number []int32) []int32 {
+	out := make([]int32, len(clusters))
+	for i, c := range clusters {
+		out[i] = number[c]
 	}
-	return l
+	return out
 }
 
 // clusters returns the cluster of every sample, given that of every node.
@@ -100,6 +105,22 @@ func (s *Series) at(e *network, resolution float64) *network {
 	return &out
 }
 
+// attracting returns e without the edges that weigh less than what it costs that their ends are in one
+// cluster: they alone join nothing, and in large graphs of clusters most are such.
+func (e *network) attracting() *network {
+	out := *e
+	out.offsets, out.to, out.cost = make([]int, 1, len(e.offsets)), nil, nil
+	for i, degree := range e.degree {
+		for at := e.offsets[i]; at < e.offsets[i+1]; at++ {
+			if j := e.to[at]; e.cost[at]+e.rate*degree*e.degree[j] <= 0 {
+				out.to, out.cost = append(out.to, j), append(out.cost, e.cost[at])
+			}
+		}
+		out.offsets = append(out.offsets, len(out.to))
+	}
+	return &out
+}
+
 // step is how many resolutions finer the clusters are, at least, that the nodes of a larger
 // graph's partition are.
 const step = 5
@@ -107,41 +128,58 @@ const step = 5
 // Each calls do with a partition at every one of the resolutions, which must rise: its place in
 // them, the cluster of every sample, numbered from 0 in no particular order, and the number of
 // clusters. random returns the source of random numbers for a resolution; it is called with 0
-// first, for the nodes of larger graphs. It is an error if a function is nil, if random returns
-// nil, if a resolution is out of range, or if ctx is done.
-func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) error {
+// first, for the nodes of larger graphs. Each returns the node of every sample, of which all these
+// clusters are made; nil where it is a single sample, or what is moved together. It is an error if a
+// function is nil, if random returns nil, if a resolution is out of range, or if ctx is done.
+func (s *Series) Each(ctx context.Context, resolutions []float64, random func(resolution float64) *rand.Rand, do func(r int, labels []int32, clusters int)) (nodes []int32, err error) {
 	if random == nil || do == nil {
-		return errors.New("there is no source of random numbers, or no function to call with partitions; pass both")
+		return nil, errors.New("there is no source of random numbers, or no function to call with partitions; pass both")
 	}
 	for _, resolution := range resolutions {
 		if !(resolution > 0 && resolution <= math.MaxFloat64) {
-			return fmt.Errorf("the resolution %v is not above 0 and finite", resolution)
+			return nil, fmt.Errorf("the resolution %v is not above 0 and finite", resolution)
 		}
 	}
 	base, err := s.base(ctx, random(0))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	next := base
+	if base != s.samples {
+		nodes = base.of
+	}
+	next, edges := base, (*network)(nil) // edges: those of base that matter at the resolutions at hand
 	for r, resolution := range slices.Backward(resolutions) {
 		f := &search{ctx: ctx, set: s.set, random: random(resolution)}
 		if f.random == nil {
-			return errNoRandom
+			return nil, errNoRandom
 		}
-		nodes := singletons(s.at(base.nodes, resolution))
-		if _, err := f.moveNodes(1, nodes); err != nil {
-			return err
+		done := len(resolutions) - 1 - r
+		if edges == nil {
+			edges = base.nodes
+			if base.count() > smallGraph && len(base.of) >= manyNodes {
+				until := max(1, (done+step-1)/step) * step // when base is replaced
+				edges = s.at(base.nodes, resolutions[max(0, len(resolutions)-1-until)]).attracting()
+			}
 		}
-		if _, err := f.moveAggregates(nodes); err != nil {
-			return err
+		state := singletons(s.at(edges, resolution))
+		if _, err := f.moveNodes(1, state); err != nil {
+			return nil, err
 		}
-		found := nodes.aggregation(base.clusters(nodes.label))
-		do(r, found.of, found.count())
-		if (len(resolutions)-1-r)%step == 0 && base.count() > smallGraph {
-			base, next = next, found
+		if _, err := f.moveAggregates(state); err != nil {
+			return nil, err
+		}
+		number := state.numberClusters()
+		labels := renamed(base.clusters(state.label), number)
+		do(r, labels, len(state.size)-len(state.empty))
+		if done%step == 0 && base.count() > smallGraph {
+			if base != next {
+				edges = nil
+			}
+			state.network = *s.at(base.nodes, resolution)
+			base, next = next, &aggregation{state.aggregate(number), labels}
 		}
 	}
-	return nil
+	return nodes, nil
 }
 
 // Refine moves samples and clusters from a partition on, as Find does from singletons

@@ -153,6 +153,35 @@ func (s *state) move(i int) bool {
 	return true
 }
 
+// many reports whether there are so many nodes that fewer are looked at again.
+func (s *state) many() bool { return s.degree != nil && len(s.label) >= manyNodes }
+
+// activateMerged makes only those nodes active that are in a cluster merged of several, and what has edges to them.
+// before holds the clusters before. It returns which clusters are merged.
+func (s *state) activateMerged(before []int32) (merged []bool) {
+	clear(s.active)
+	first := slices.Repeat([]int32{-1}, len(s.size))
+	merged = make([]bool, len(s.size))
+	for i, c := range s.label {
+		switch {
+		case first[c] < 0:
+			first[c] = before[i]
+		case first[c] != before[i]:
+			merged[c] = true
+		}
+	}
+	for i, c := range s.label {
+		if !merged[c] {
+			continue
+		}
+		s.active[i] = true
+		for _, j := range s.to[s.offsets[i]:s.offsets[i+1]] {
+			s.active[j] = true
+		}
+	}
+	return merged
+}
+
 // alone stands for a cluster without nodes.
 const alone = -1
 
@@ -196,7 +225,7 @@ func (s *state) relabel(i int, to int32) {
 	exclusions := rowOf(&s.exclusions, i)
 	s.occupied.remove(exclusions, own)
 	s.occupied.add(exclusions, to)
-	many := s.degree != nil && len(s.label) >= manyNodes
+	many := s.many()
 	for e := s.offsets[i]; e < s.offsets[i+1]; e++ {
 		if j := s.to[e]; !many || s.label[j] != to {
 			s.active[j] = true

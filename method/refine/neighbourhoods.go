@@ -263,34 +263,38 @@ func (n *Neighbourhoods) coNeighbours(ctx context.Context, threads int, progress
 	return n.weigh(ctx, out, threads, progress)
 }
 
-// weigh gives the edges of out, which join every sample to its neighbours, their probabilities.
+// weigh gives the edges of out, which join every sample to its neighbours, their probabilities. Of a common
+// neighbour, both ends add what they give it. These sums have 53 bits, of weights with 24, so that they are exact
+// where none is below 2^-20: they do not depend on which end comes first.
 func (n *Neighbourhoods) weigh(ctx context.Context, out *graph.Graph, threads int, progress func(done int)) (*graph.Graph, error) {
 	order := n.order()
 	err := each(ctx, n.Samples(), threads, progress, func(r *Row, i int) {
 		if order != nil {
 			i = int(order[i])
 		}
-		if r.member == nil {
-			r.member = make([]float32, n.Samples())
+		if r.given == nil {
+			r.given = make([]given, n.Samples())
 		}
-		own, _ := n.of(i)
+		own, weight := n.of(i)
+		for t, h := range own {
+			r.given[h] = given{1, weight[t]}
+		}
+		index, p := out.Of(i)
+		above, _ := slices.BinarySearch(index, int32(i))
+		for e := above; e < len(index); e++ {
+			j := int(index[e])
+			of, weight := n.of(j)
+			mine, theirs := r.shared(of, weight)
+			p[e] = float32(min(1, (float64(mine)+float64(theirs))/(float64(n.sum[i])+float64(n.sum[j]))))
+		}
 		for _, h := range own {
-			r.member[h] = 1
-		}
-		index, half := out.Of(i)
-		for e, j := range index {
-			// The half of the common sum that j gives, for now.
-			neighbours, weight := n.of(int(j))
-			half[e] = float32(common(r.member, neighbours, weight))
-		}
-		for _, h := range own {
-			r.member[h] = 0
+			r.given[h] = given{}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	n.join(out)
+	mirror(out)
 	return out, nil
 }
 
@@ -332,24 +336,17 @@ func (n *Neighbourhoods) edges(ctx context.Context, threads int) (*graph.Graph, 
 	}, threads)
 }
 
-// join turns the halves of the common sum, stored at either end of every edge of g, into the
-// probability. Each half is added up along one list, by falling weight, and so is the sum of
-// the whole list; both are rounded alike. So the two ends are equal to the last bit, the
-// result does not depend on the samples' numbers, and it is at most 1, for a sum over part of
-// a list is not rounded beyond that over all of it.
-func (n *Neighbourhoods) join(g *graph.Graph) {
+// mirror gives every edge of g the weight that it has at its lower end.
+func mirror(g *graph.Graph) {
 	// Going through i in order, row j meets its lower neighbours i in order.
 	back := slices.Clone(g.Offsets)
 	for i := range g.Samples() {
-		for e := g.Offsets[i]; e < g.Offsets[i+1]; e++ {
-			j := int(g.Index[e])
-			if j < i {
-				continue
-			}
-			r := back[j]
+		index, weight := g.Of(i)
+		above, _ := slices.BinarySearch(index, int32(i))
+		for e := above; e < len(index); e++ {
+			j := index[e]
+			g.Weight[back[j]] = weight[e]
 			back[j]++
-			p := float32((float64(g.Weight[e]) + float64(g.Weight[r])) / (float64(n.sum[i]) + float64(n.sum[j])))
-			g.Weight[e], g.Weight[r] = p, p
 		}
 	}
 }

@@ -20,8 +20,15 @@ type Row struct {
 	keys    []rank.Key // scratch
 	member  []float32  // by sample: 1 for the neighbours of the row's sample; 0 between calls
 	own     []float32  // by sample: the probabilities of these; 0 between calls
+	given   []given    // by sample: what weigh's sample gives it; 0 between calls
 	to      []int32    // the edges that are returned
 	weight  []float32  // their probabilities
+}
+
+// given is what a sample gives a neighbour of its own.
+type given struct {
+	member float32 // 1, or 0 for a sample that is no neighbour
+	weight float32
 }
 
 // NewRow returns the memory for graphs of the given number of samples.
@@ -220,4 +227,16 @@ func common(member []float32, index []int32, weight []float32) float64 {
 		sum += float64(member[h] * weight[t])
 	}
 	return sum
+}
+
+// shared adds up, over the samples of index that are given something, what they are given, and weight.
+func (r *Row) shared(index []int32, weight []float32) (own, other float32) {
+	weight = weight[:len(index)]
+	all, mine, theirs := r.given, 0.0, 0.0
+	for t, h := range index {
+		g := &all[h]
+		mine += float64(g.weight)
+		theirs += float64(g.member * weight[t])
+	}
+	return float32(mine), float32(theirs)
 }

@@ -231,7 +231,10 @@ func setCriteria(ctx context.Context, over *walk, features *separation.Features,
 			do(judges[worker], at)
 		})
 	}
-	err := each((*judge).count)
+	err := contractWalks(ctx, over, candidates, width, threads)
+	if err == nil {
+		err = each((*judge).count)
+	}
 	if err == nil {
 		err = each(func(j *judge, at int) {
 			for _, x := range criteria {
@@ -243,6 +246,22 @@ func setCriteria(ctx context.Context, over *walk, features *separation.Features,
 		candidates[c].orders = nil
 	}
 	return err
+}
+
+// contractWalks gives the partitions that are made of nodes the walk among these, which is smaller.
+func contractWalks(ctx context.Context, over *walk, candidates []Candidate, width, threads int) error {
+	return parallel.Blocks(ctx, threads, len(candidates), width, func(_, from, end int) {
+		row := candidates[from:end]
+		for o, p := range row[0].orders {
+			if p.nodes == nil {
+				continue
+			}
+			contracted := over.contracted(p.nodes)
+			for c := range row {
+				row[c].orders[o].over = contracted
+			}
+		}
+	})
 }
 
 // count sets what the comparisons need of the partitions of candidate at.
@@ -431,7 +450,14 @@ func (j *judge) beside(p *order) []int32 {
 func (j *judge) crossed(at, o int) *crossings {
 	p := &j.candidates[at].orders[o]
 	if p.walked == nil {
-		p.walked = newCrossings(j.walk, p.labels, p.clusters)
+		over, labels := j.walk, p.labels
+		if p.over != nil {
+			over, labels = p.over, make([]int32, len(p.over.degree))
+			for i, node := range p.nodes {
+				labels[node] = p.labels[i]
+			}
+		}
+		p.walked = newCrossings(over, labels, p.clusters)
 	}
 	return p.walked
 }

@@ -140,7 +140,9 @@ type Candidate struct {
 type order struct {
 	labels   []int32
 	clusters int
+	nodes    []int32    // by sample: the node of which clusters are made, the same at all resolutions; nil where it is the sample
 	together int64      // pairs of the samples that partitions are compared on in one cluster
+	over     *walk      // the walk among these nodes, until the criteria are measured; nil where nodes is
 	walked   *crossings // until the criteria are measured
 }
 
@@ -333,12 +335,15 @@ func (s *searcher) row(ctx context.Context, series *partition.Series, k int, row
 	}
 	for o := range s.plan.orders {
 		random := func(resolution float64) *rand.Rand { return s.random(k, resolution, uint64(o)) }
-		err := series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int) {
+		nodes, err := series.Each(ctx, s.plan.resolutions, random, func(c int, labels []int32, clusters int) {
 			row[c].orders = append(row[c].orders, order{labels: labels, clusters: clusters})
 			tick(1)
 		})
 		if err != nil {
 			return err
+		}
+		for c := range row {
+			row[c].orders[o].nodes = nodes
 		}
 	}
 	return nil

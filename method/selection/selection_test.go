@@ -186,6 +186,35 @@ func TestCodeLength(t *testing.T) {
 	}
 }
 
+// The walk among nodes tells of clusters of nodes what the walk among their samples does, to the last bit.
+func TestWalkContracted(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 0))
+	for range 100 {
+		n := 4 + r.IntN(200)
+		g := rings(n, 1+r.IntN(n), 1+r.IntN(6), r.Uint64())
+		for e := range g.Weight {
+			g.Weight[e] = 1
+		}
+		nodes, clusters := 1+r.IntN(n), 1+r.IntN(10)
+		of, ofNode, labels := make([]int32, n), make([]int32, nodes), make([]int32, n)
+		for c := range ofNode {
+			ofNode[c] = int32(r.IntN(clusters))
+		}
+		for i := range of {
+			of[i] = int32(r.IntN(nodes))
+			if i < nodes { // none is empty
+				of[i] = int32(i)
+			}
+			labels[i] = ofNode[of[i]]
+		}
+		over := walkOver(g)
+		got, want := newCrossings(over.contracted(of), ofNode, clusters), newCrossings(over, labels, clusters)
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%d samples in %d nodes and %d clusters: %+v, want %+v", n, nodes, clusters, got, want)
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		set         Settings

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mvclust/mvclust/method/graph"
+	"github.com/mvclust/mvclust/method/sparse"
 )
 
 // walk is what the random walk goes over: a graph of nodes, each of one sample or, in a contraction,
@@ -29,6 +30,42 @@ func walkOver(g *graph.Graph) *walk {
 		w.all += w.degree[i]
 	}
 	return w
+}
+
+// contracted returns the walk among nodes of which each stands for several, node[i] for node i. Its edges are in
+// no order.
+func (w *walk) contracted(node []int32) *walk {
+	count := int(slices.Max(node)) + 1
+	members := sparse.Collect(count, func(add func(node int, member int32)) {
+		for i, c := range node {
+			add(int(c), int32(i))
+		}
+	})
+	out := &walk{Graph: &graph.Graph{Offsets: []int{0}}, degree: make([]float64, count), all: w.all}
+	steps, reached := make([]float32, count), []int32(nil) // from the node at hand
+	for c := range count {
+		for _, i := range members.Of(c) {
+			out.degree[c] += w.degree[i]
+			index, weight := w.Of(int(i))
+			for e, j := range index {
+				d := node[j]
+				if int(d) == c {
+					continue
+				}
+				if steps[d] == 0 {
+					reached = append(reached, d)
+				}
+				steps[d] += weight[e]
+			}
+		}
+		for _, d := range reached {
+			out.Index, out.Weight = append(out.Index, d), append(out.Weight, steps[d])
+			steps[d] = 0
+		}
+		reached = reached[:0]
+		out.Offsets = append(out.Offsets, len(out.Index))
+	}
+	return out
 }
 
 // size returns the number of samples of node i.
