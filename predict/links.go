@@ -80,12 +80,15 @@ func (l *linker) search(ctx context.Context, views []*view.View, count int, self
 	if err := b.unite(ctx, near, threads); err != nil {
 		return nil, err
 	}
+	lists, err := similarity.NewLists(l.spaces[0].Samples, b.offsets, b.samples, b.order)
+	if err != nil {
+		return nil, err
+	}
 	for m, q := range b.queries {
 		if q == nil {
 			continue
 		}
-		var err error
-		if b.alike[m], err = q.Compare(ctx, b.offsets, b.samples, b.order, threads); err != nil {
+		if b.alike[m], err = q.Compare(ctx, views[m], lists, threads); err != nil {
 			return nil, err
 		}
 		b.scales[m] = make([]float32, count)
