@@ -356,8 +356,8 @@ func (x *Index) Candidates(ctx context.Context, q *similarity.Queries, self []in
 	return c, nil
 }
 
-// rowsAtATime is the number of rows that are compared with cells together.
-const rowsAtATime = 512
+// rowsAtATime is the largest number of rows that are compared with cells together.
+const rowsAtATime = 2048
 
 // search calls take, from several goroutines, with each of some rows and its candidates: a few more than
 // the k nearest along the axes, or all where there are fewer. The rows are all present. ids holds the
@@ -385,7 +385,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, take func(worker int,
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
 	})
 	visitors := make([]indexScratch, f.threads)
-	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads))
+	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads, max(rowsAtATime/4, n/(8*f.threads))))
 	return order, parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
 		v, l := &visitors[worker], f.scratch(worker)
 		if v.best == nil {

@@ -218,7 +218,8 @@ func (q *Queries) takeApart(ctx context.Context, given *view.View, threads int) 
 type compareScratch struct {
 	row          view.LinearRow
 	index        []int32
-	at           []int32 // of dst, by index
+	at           []int32   // of dst, by index
+	sums         []float32 // what dst has there
 	products     [3][]float32
 	scaled, unit []float32
 	wide         []float64
@@ -231,13 +232,14 @@ func (x *compareScratch) compare(q *Queries, apart *takenApart, values []float32
 		return
 	}
 	able := apart != nil && apart.linear.Row(&x.row, values)
-	x.index, x.at = x.index[:0], x.at[:0]
+	x.index, x.at, x.sums = x.index[:0], x.at[:0], x.sums[:0]
 	scale := false
 	for _, a := range asked {
 		switch slot := q.slot[a.row]; {
 		case slot < 0:
 		case able && !apart.unable[slot]:
-			x.index, x.at = append(x.index, slot), append(x.at, a.at)
+			// Places anywhere in dst are fetched while the products are made, not when they are written.
+			x.index, x.at, x.sums = append(x.index, slot), append(x.at, a.at), append(x.sums, dst[a.at])
 		default:
 			scale = true
 		}
@@ -259,7 +261,7 @@ func (x *compareScratch) compareApart(k *kernel.Kernel, apart *takenApart, dst [
 		k.Against(kernel.Dot, x.row.V[r*d:][:d], apart.rows, x.index, x.products[r])
 	}
 	for t, slot := range x.index {
-		sum, weights := 0.0, &apart.weights[slot]
+		sum, weights := float64(x.sums[t]), &apart.weights[slot]
 		for r := range versions {
 			sum += weights[r] * x.row.Weights[r] * (float64(x.products[r][t]) + x.row.Constants[r])
 		}
