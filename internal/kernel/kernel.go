@@ -141,6 +141,19 @@ func (k *Kernel) Against(s Sum, q, data []float32, index []int32, dst []float32)
 	k.against(s, q, data, index, dst)
 }
 
+// Fetch brings the rows index[0], index[1]... of data, in which rows of dims values follow one another, into the
+// cache, where the processor can be told to, and does not wait for them.
+func (k *Kernel) Fetch(data []float32, dims int, index []int32) {
+	if dims < 1 {
+		panic("kernel: a row needs a dimension at least")
+	}
+	if len(index) == 0 {
+		return
+	}
+	checkIndex(index, data, dims)
+	k.fetch(data, dims, index)
+}
+
 // Standardise sets to[k] to row[k] - high[k] - low[k], times inverse[k]: high and low are a centre in
 // twice the precision. Every kernel gives the same values to the last bit.
 func (k *Kernel) Standardise(to, row, high, low, inverse []float32) {

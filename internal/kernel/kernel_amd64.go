@@ -62,6 +62,12 @@ func (k *Kernel) against(s Sum, q, data []float32, index []int32, dst []float32)
 	}
 }
 
+func (k *Kernel) fetch(data []float32, dims int, index []int32) {
+	if k.Name != portable {
+		fetchAMD64(&data[0], dims, &index[0], len(index))
+	}
+}
+
 func (k *Kernel) standardise(to, row, high, low, inverse []float32) {
 	switch k.Name {
 	case avx512:

@@ -370,6 +370,8 @@ func TestChecks(t *testing.T) {
 			"pack index":          func() { k.Pack(f(2*3*4), f(3*5-1), 3, upTo(5), 4) },
 			"standardise nothing": func() { k.Standardise(nil, nil, nil, nil, nil) },
 			"standardise short":   func() { k.Standardise(f(3), f(3), f(3), f(2), f(3)) },
+			"fetch nothing":       func() { k.Fetch(f(3), 0, []int32{0}) },
+			"fetch beyond":        func() { k.Fetch(f(5), 2, []int32{0, 2}) },
 			"no lines":            func() { k.Affine(nil, nil, nil, nil) },
 			"short lines":         func() { k.Affine(f(3), f(3), f(2), f(3)) },
 			"pack negative":       func() { k.Pack(f(2*3*4), f(3*5), 3, []int32{math.MinInt32}, 4) },
@@ -384,6 +386,8 @@ func TestChecks(t *testing.T) {
 			})
 		}
 		k.Against(kernel.Dot, nil, nil, nil, nil)
+		k.Fetch(nil, 1, nil)
+		k.Fetch(f(6), 3, []int32{1, 0, 1})
 		k.Pack(nil, nil, 1, nil, 1)
 	}
 }

@@ -58,3 +58,8 @@ func affineAVX2(to *float32, x *float32, slope *float32, at *float32, dims int, 
 //
 //go:noescape
 func packAVX2(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+
+// fetchAMD64 fetches n rows of data into the cache.
+//
+//go:noescape
+func fetchAMD64(data *float32, dims int, index *int32, n int)

@@ -2217,3 +2217,29 @@ loop:
 	JNZ          loop
 	VZEROUPPER
 	RET
+
+// func fetchAMD64(data *float32, dims int, index *int32, n int)
+// Requires: MMX+
+TEXT ·fetchAMD64(SB), NOSPLIT, $0-32
+	MOVQ data+0(FP), AX
+	MOVQ dims+8(FP), CX
+	MOVQ index+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, CX
+	XORQ SI, SI
+
+first:
+	MOVLQSX (DX)(SI*4), DI
+	IMULQ   CX, DI
+	ADDQ    AX, DI
+	LEAQ    (DI)(CX*1), R8
+
+line:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	CMPQ       DI, R8
+	JLT        line
+	INCQ       SI
+	CMPQ       SI, BX
+	JLT        first
+	RET

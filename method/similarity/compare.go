@@ -170,11 +170,19 @@ func (q *Queries) compareStored(ctx context.Context, given *view.View, l *Lists,
 	}
 	scratch := make([]compareScratch, parallel.Threads(threads))
 	return source.each(ctx, threads, wanted, func(worker, block int, values []float32) error {
+		x := &scratch[worker]
+		var before []asked // of the row before, which is compared when that of this row is on its way
+		last := 0
 		for at := range len(values) / source.Dims {
-			if j := sample[block*source.Block+at]; j >= 0 {
-				scratch[worker].compare(q, apart, values[at*source.Dims:][:source.Dims], l.of(j), dst)
+			j := sample[block*source.Block+at]
+			if j < 0 || len(l.of(j)) == 0 {
+				continue
 			}
+			x.fetch(q, apart, l.of(j), dst)
+			x.compare(q, apart, values[last*source.Dims:][:source.Dims], before, dst)
+			before, last = l.of(j), at
 		}
+		x.compare(q, apart, values[last*source.Dims:][:source.Dims], before, dst)
 		return nil
 	})
 }
@@ -218,11 +226,24 @@ func (q *Queries) takeApart(ctx context.Context, given *view.View, threads int) 
 type compareScratch struct {
 	row          view.LinearRow
 	index        []int32
-	at           []int32   // of dst, by index
-	sums         []float32 // what dst has there
+	at           []int32 // of dst, by index
 	products     [3][]float32
 	scaled, unit []float32
 	wide         []float64
+}
+
+// fetch fetches what compare will need: rows and places anywhere in memory.
+func (x *compareScratch) fetch(q *Queries, apart *takenApart, asked []asked, dst []float32) {
+	x.index, x.at = x.index[:0], x.at[:0]
+	for _, a := range asked {
+		if slot := q.slot[a.row]; slot >= 0 {
+			x.index, x.at = append(x.index, slot), append(x.at, a.at)
+		}
+	}
+	if apart != nil {
+		q.space.kernel.Fetch(apart.rows, q.space.stored.source.Dims, x.index)
+	}
+	q.space.kernel.Fetch(dst, 1, x.at)
 }
 
 // compare compares a row of the source with the rows that ask for it. A row that is not given, or cannot
@@ -232,14 +253,13 @@ func (x *compareScratch) compare(q *Queries, apart *takenApart, values []float32
 		return
 	}
 	able := apart != nil && apart.linear.Row(&x.row, values)
-	x.index, x.at, x.sums = x.index[:0], x.at[:0], x.sums[:0]
+	x.index, x.at = x.index[:0], x.at[:0]
 	scale := false
 	for _, a := range asked {
 		switch slot := q.slot[a.row]; {
 		case slot < 0:
 		case able && !apart.unable[slot]:
-			// Places anywhere in dst are fetched while the products are made, not when they are written.
-			x.index, x.at, x.sums = append(x.index, slot), append(x.at, a.at), append(x.sums, dst[a.at])
+			x.index, x.at = append(x.index, slot), append(x.at, a.at)
 		default:
 			scale = true
 		}
@@ -261,7 +281,7 @@ func (x *compareScratch) compareApart(k *kernel.Kernel, apart *takenApart, dst [
 		k.Against(kernel.Dot, x.row.V[r*d:][:d], apart.rows, x.index, x.products[r])
 	}
 	for t, slot := range x.index {
-		sum, weights := float64(x.sums[t]), &apart.weights[slot]
+		sum, weights := 0.0, &apart.weights[slot]
 		for r := range versions {
 			sum += weights[r] * x.row.Weights[r] * (float64(x.products[r][t]) + x.row.Constants[r])
 		}

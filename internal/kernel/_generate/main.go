@@ -310,24 +310,11 @@ func (p processor) against() {
 	last, tail := p.tailOf(dims)
 
 	// The first rows have to be fetched at once.
-	count, place, line, end := GP64(), GP64(), GP64(), GP64()
+	count := GP64()
 	MOVQ(n, count)
 	CMPQ(ahead, count)
 	CMOVQLT(ahead, count)
-	XORQ(place, place)
-	Label("first")
-	MOVLQSX(Mem{Base: index, Index: place, Scale: 4}, line)
-	IMULQ(stride, line)
-	ADDQ(data, line)
-	LEAQ(Mem{Base: line, Index: stride, Scale: 1}, end)
-	Label("line")
-	PREFETCHT0(Mem{Base: line})
-	ADDQ(U8(64), line)
-	CMPQ(line, end)
-	JLT(LabelRef("line"))
-	INCQ(place)
-	CMPQ(place, count)
-	JLT(LabelRef("first"))
+	fetchRows(data, index, count, stride)
 
 	choose(sum, "sum")
 	for sum := range sums {
@@ -392,6 +379,36 @@ func (p processor) against() {
 	}
 	Label("end")
 	VZEROUPPER()
+	RET()
+}
+
+// fetchRows fetches count rows, one at least, whose numbers are in index.
+func fetchRows(data, index, count, stride Register) {
+	place, line, end := GP64(), GP64(), GP64()
+	XORQ(place, place)
+	Label("first")
+	MOVLQSX(Mem{Base: index, Index: place, Scale: 4}, line)
+	IMULQ(stride, line)
+	ADDQ(data, line)
+	LEAQ(Mem{Base: line, Index: stride, Scale: 1}, end)
+	Label("line")
+	PREFETCHT0(Mem{Base: line})
+	ADDQ(U8(64), line)
+	CMPQ(line, end)
+	JLT(LabelRef("line"))
+	INCQ(place)
+	CMPQ(place, count)
+	JLT(LabelRef("first"))
+}
+
+func fetch() {
+	TEXT("fetchAMD64", NOSPLIT, "func(data *float32, dims int, index *int32, n int)")
+	Doc("fetchAMD64 fetches n rows of data into the cache.")
+	Pragma("noescape")
+	data, stride := Load(Param("data"), GP64()), Load(Param("dims"), GP64())
+	index, n := Load(Param("index"), GP64()), Load(Param("n"), GP64())
+	SHLQ(U8(2), stride)
+	fetchRows(data, index, n, stride)
 	RET()
 }
 
@@ -636,5 +653,6 @@ func main() {
 		p.affine()
 	}
 	pack()
+	fetch()
 	Generate()
 }
