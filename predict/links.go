@@ -80,12 +80,15 @@ func (l *linker) search(ctx context.Context, views []*view.View, count int, self
 	if err := b.unite(ctx, near, threads); err != nil {
 		return nil, err
 	}
+	lists, err := similarity.NewLists(l.spaces[0].Samples, b.offsets, b.samples, b.order)
+	if err != nil {
+		return nil, err
+	}
 	for m, q := range b.queries {
 		if q == nil {
 			continue
 		}
-		var err error
-		if b.alike[m], err = q.Compare(ctx, b.offsets, b.samples, b.order, threads); err != nil {
+		if b.alike[m], err = q.Compare(ctx, views[m], lists, threads); err != nil {
 			return nil, err
 		}
 		b.scales[m] = make([]float32, count)
@@ -200,14 +203,13 @@ func (l *linker) nearest(ctx context.Context, b *batch, threads int) error {
 // newSample is one thread's memory for one new sample at a time, and finds its links.
 type newSample struct {
 	*linker
-	place []int32     // by sample: its place among the candidates, counted from 1; 0 if it is none
 	alike [][]float32 // by view and candidate
 	views []float64
 	row   *refine.Row
 	some  []int32
 
 	// What is found.
-	candidates []int32   // samples among which the neighbours are
+	candidates []int32   // samples among which the neighbours are, ascending
 	p          []float32 // by candidate: that it is of one class with the new sample
 	list       []int32   // the K most probable candidates, by their index, most probable first
 	links      []link
@@ -223,7 +225,7 @@ type link struct {
 
 func (l *linker) newSample() *newSample {
 	w := &newSample{linker: l, alike: make([][]float32, len(l.spaces)), views: make([]float64, len(l.spaces))}
-	w.place, w.row = make([]int32, l.spaces[0].Samples), refine.NewRow(l.spaces[0].Samples)
+	w.row = refine.NewRow(l.spaces[0].Samples)
 	return w
 }
 
@@ -231,9 +233,6 @@ func (l *linker) newSample() *newSample {
 func (w *newSample) fuse(b *batch, i int) {
 	from, to := b.offsets[i], b.ends[i]
 	w.candidates = b.samples[from:to:to]
-	for t, j := range w.candidates {
-		w.place[j] = int32(t + 1)
-	}
 	for m, alike := range b.alike {
 		w.alike[m] = slices.Grow(w.alike[m][:0], to-from)[:to-from]
 		if alike == nil {
@@ -249,13 +248,6 @@ func (w *newSample) fuse(b *batch, i int) {
 	for t := range w.candidates {
 		w.estimator.Views(w.views, func(m int) float32 { return w.alike[m][t] })
 		w.p = append(w.p, float32(w.estimator.Fuse(w.views)))
-	}
-}
-
-// reset forgets the candidates.
-func (w *newSample) reset() {
-	for _, j := range w.candidates {
-		w.place[j] = 0
 	}
 }
 
@@ -301,7 +293,8 @@ func (w *newSample) again() {
 		w.p[t] = 0
 	}
 	for _, x := range w.links {
-		w.p[w.place[x.to]-1] = x.weight
+		t, _ := slices.BinarySearch(w.candidates, x.to)
+		w.p[t] = x.weight
 	}
 }
 

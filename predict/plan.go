@@ -35,7 +35,7 @@ func searching(i *mvclust.ModelInfo, n, samples, batch, threads int, apart bool)
 		all += compared + packed + 36*int64(n)
 		all += 4*int64(samples)*int64(v.Dims) + int64(batch)*(16*int64(dims)+(24+4*int64(len(i.Views)))*near+4*int64(v.Probes)+256)
 	}
-	return all + largest + int64(parallel.Threads(threads))*(24*int64(n)+56*int64(i.Clusters))
+	return all + largest + 8*int64(n) + int64(parallel.Threads(threads))*(24*int64(n)+56*int64(i.Clusters))
 }
 
 // UpdateFootprint is Footprint for Update, and for writing the new model.

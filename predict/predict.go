@@ -269,7 +269,6 @@ func (p *Predictor) assign(w *newSample, r *Result, at int, b *batch, some []*vi
 	case len(w.links) > 0:
 		r.Confidence[at] = 1 - typicality
 	}
-	w.reset()
 }
 
 // support returns the support of the new sample of w, to which the cluster label is worth

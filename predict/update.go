@@ -284,7 +284,6 @@ func (u *update) pair(l *linker, b *batch, tick func(int)) error {
 					u.pairs[n+i] = append(u.pairs[n+i], probable{j, w.p[t]})
 				}
 			}
-			w.reset()
 		}
 		tick(hi - lo)
 	})

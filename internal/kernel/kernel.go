@@ -141,6 +141,37 @@ func (k *Kernel) Against(s Sum, q, data []float32, index []int32, dst []float32)
 	k.against(s, q, data, index, dst)
 }
 
+// Fetch brings the rows index[0], index[1]... of data, in which rows of dims values follow one another, into the
+// cache, where the processor can be told to, and does not wait for them.
+func (k *Kernel) Fetch(data []float32, dims int, index []int32) {
+	if dims < 1 {
+		panic("kernel: a row needs a dimension at least")
+	}
+	if len(index) == 0 {
+		return
+	}
+	checkIndex(index, data, dims)
+	k.fetch(data, dims, index)
+}
+
+// Standardise sets to[k] to row[k] - high[k] - low[k], times inverse[k]: high and low are a centre in
+// twice the precision. Every kernel gives the same values to the last bit.
+func (k *Kernel) Standardise(to, row, high, low, inverse []float32) {
+	if n := len(row); n == 0 || len(to) < n || len(high) < n || len(low) < n || len(inverse) < n {
+		panic("kernel: a row needs a dimension at least, and a centre and a scale for each")
+	}
+	k.standardise(to, row, high, low, inverse)
+}
+
+// Affine sets to[k] to slope[k] * u[k], where u[k] is slope[k] * x[k] + at[k], and returns the sums of
+// u[k]^2 and of at[k] * u[k]. The dimensions are spread over several accumulators, always in the same way.
+func (k *Kernel) Affine(to, x, slope, at []float32) (squares, along float32) {
+	if n := len(x); n == 0 || len(to) < n || len(slope) < n || len(at) < n {
+		panic("kernel: a row needs a dimension at least, and a line for each")
+	}
+	return k.affine(to, x, slope, at)
+}
+
 // Pack writes the rows index[0], index[1]... of data, in which rows of dims values
 // follow one another, into panels of width rows each: value d of row index[t] goes
 // to dst[(t/width*dims+d)*width+t%width]. The last panel is filled up with zeros,

@@ -62,6 +62,36 @@ func (k *Kernel) against(s Sum, q, data []float32, index []int32, dst []float32)
 	}
 }
 
+func (k *Kernel) fetch(data []float32, dims int, index []int32) {
+	if k.Name != portable {
+		fetchAMD64(&data[0], dims, &index[0], len(index))
+	}
+}
+
+func (k *Kernel) standardise(to, row, high, low, inverse []float32) {
+	switch k.Name {
+	case avx512:
+		standardiseAVX512(&to[0], &row[0], &high[0], &low[0], &inverse[0], len(row))
+	case avx2:
+		standardiseAVX2(&to[0], &row[0], &high[0], &low[0], &inverse[0], len(row))
+	default:
+		standardisePortable(to, row, high, low, inverse)
+	}
+}
+
+func (k *Kernel) affine(to, x, slope, at []float32) (squares, along float32) {
+	var sums [2]float32
+	switch k.Name {
+	case avx512:
+		affineAVX512(&to[0], &x[0], &slope[0], &at[0], len(x), &sums[0])
+	case avx2:
+		affineAVX2(&to[0], &x[0], &slope[0], &at[0], len(x), &sums[0])
+	default:
+		return affinePortable(to, x, slope, at)
+	}
+	return sums[0], sums[1]
+}
+
 // pack writes one panel. Whole panels go in blocks of four rows; the last block
 // begins where it ends with the panel, and so may write some rows again.
 func (k *Kernel) pack(dst, data []float32, dims int, index []int32, width int) {

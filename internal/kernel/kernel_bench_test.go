@@ -113,3 +113,20 @@ func BenchmarkPack(b *testing.B) {
 		}
 	}
 }
+
+// What is made of a row before it is compared.
+func BenchmarkLines(b *testing.B) {
+	for _, k := range kernel.Available() {
+		b.Run(k.Name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			const dims = 128
+			row, slope, at := random(rng, dims), random(rng, dims), random(rng, dims)
+			t, to := make([]float32, dims), make([]float32, dims)
+			b.ReportAllocs()
+			for b.Loop() {
+				k.Standardise(t, row, at, at, slope)
+				k.Affine(to, t, slope, at)
+			}
+		})
+	}
+}

@@ -19,3 +19,13 @@ func (k *Kernel) against(s Sum, q, data []float32, index []int32, dst []float32)
 func (k *Kernel) pack(dst, data []float32, dims int, index []int32, width int) {
 	packPortable(dst, data, dims, index, width)
 }
+
+func (k *Kernel) standardise(to, row, high, low, inverse []float32) {
+	standardisePortable(to, row, high, low, inverse)
+}
+
+func (k *Kernel) affine(to, x, slope, at []float32) (squares, along float32) {
+	return affinePortable(to, x, slope, at)
+}
+
+func (k *Kernel) fetch([]float32, int, []int32) {}

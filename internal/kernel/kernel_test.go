@@ -346,29 +346,35 @@ func TestChecks(t *testing.T) {
 		f := func(n int) []float32 { return make([]float32, n) }
 		m := func(n int) []uint32 { return make([]uint32, n) }
 		for name, call := range map[string]func(){
-			"no such sum":        func() { k.Tile(4, 1, f(n), f(n), f(n), false) },
-			"negative sum":       func() { k.Against(-1, f(1), f(1), []int32{0}, f(1)) },
-			"no dimensions":      func() { k.Tile(0, 0, f(n), f(n), f(n), false) },
-			"endless dimensions": func() { k.Tile(0, math.MaxInt/4+1, f(n), f(n), f(n), false) },
-			"short a":            func() { k.Tile(0, 3, f(3*k.Rows-1), f(3*k.Columns), f(n), false) },
-			"short b":            func() { k.Tile(0, 3, f(3*k.Rows), f(3*k.Columns-1), f(n), false) },
-			"short c":            func() { k.Tile(0, 3, f(3*k.Rows), f(3*k.Columns), f(n-1), false) },
-			"short tile":         func() { k.Above(f(n-1), f(k.Rows), f(k.Columns), m(k.Rows), m(k.Rows)) },
-			"short rows":         func() { k.Above(f(n), f(k.Rows-1), f(k.Columns), m(k.Rows), m(k.Rows)) },
-			"short columns":      func() { k.Above(f(n), f(k.Rows), f(k.Columns-1), m(k.Rows), m(k.Rows)) },
-			"short row masks":    func() { k.Above(f(n), f(k.Rows), f(k.Columns), m(k.Rows-1), m(k.Rows)) },
-			"short column masks": func() { k.Above(f(n), f(k.Rows), f(k.Columns), m(k.Rows), m(k.Rows-1)) },
-			"empty row":          func() { k.Against(0, nil, f(4), []int32{0}, f(1)) },
-			"short dst":          func() { k.Against(0, f(2), f(4), []int32{0, 1}, f(1)) },
-			"index too high":     func() { k.Against(0, f(2), f(5), []int32{0, 2}, f(2)) },
-			"negative index":     func() { k.Against(0, f(2), f(4), []int32{1, -1}, f(2)) },
-			"no data":            func() { k.Against(0, f(2), nil, []int32{0}, f(2)) },
-			"pack dimensions":    func() { k.Pack(f(9), f(9), 0, []int32{0}, 1) },
-			"pack width":         func() { k.Pack(f(9), f(9), 1, []int32{0}, 0) },
-			"pack endless":       func() { k.Pack(f(9), f(9), 1, []int32{0}, math.MaxInt) },
-			"pack short dst":     func() { k.Pack(f(2*3*4-1), f(99), 3, upTo(5), 4) },
-			"pack index":         func() { k.Pack(f(2*3*4), f(3*5-1), 3, upTo(5), 4) },
-			"pack negative":      func() { k.Pack(f(2*3*4), f(3*5), 3, []int32{math.MinInt32}, 4) },
+			"no such sum":         func() { k.Tile(4, 1, f(n), f(n), f(n), false) },
+			"negative sum":        func() { k.Against(-1, f(1), f(1), []int32{0}, f(1)) },
+			"no dimensions":       func() { k.Tile(0, 0, f(n), f(n), f(n), false) },
+			"endless dimensions":  func() { k.Tile(0, math.MaxInt/4+1, f(n), f(n), f(n), false) },
+			"short a":             func() { k.Tile(0, 3, f(3*k.Rows-1), f(3*k.Columns), f(n), false) },
+			"short b":             func() { k.Tile(0, 3, f(3*k.Rows), f(3*k.Columns-1), f(n), false) },
+			"short c":             func() { k.Tile(0, 3, f(3*k.Rows), f(3*k.Columns), f(n-1), false) },
+			"short tile":          func() { k.Above(f(n-1), f(k.Rows), f(k.Columns), m(k.Rows), m(k.Rows)) },
+			"short rows":          func() { k.Above(f(n), f(k.Rows-1), f(k.Columns), m(k.Rows), m(k.Rows)) },
+			"short columns":       func() { k.Above(f(n), f(k.Rows), f(k.Columns-1), m(k.Rows), m(k.Rows)) },
+			"short row masks":     func() { k.Above(f(n), f(k.Rows), f(k.Columns), m(k.Rows-1), m(k.Rows)) },
+			"short column masks":  func() { k.Above(f(n), f(k.Rows), f(k.Columns), m(k.Rows), m(k.Rows-1)) },
+			"empty row":           func() { k.Against(0, nil, f(4), []int32{0}, f(1)) },
+			"short dst":           func() { k.Against(0, f(2), f(4), []int32{0, 1}, f(1)) },
+			"index too high":      func() { k.Against(0, f(2), f(5), []int32{0, 2}, f(2)) },
+			"negative index":      func() { k.Against(0, f(2), f(4), []int32{1, -1}, f(2)) },
+			"no data":             func() { k.Against(0, f(2), nil, []int32{0}, f(2)) },
+			"pack dimensions":     func() { k.Pack(f(9), f(9), 0, []int32{0}, 1) },
+			"pack width":          func() { k.Pack(f(9), f(9), 1, []int32{0}, 0) },
+			"pack endless":        func() { k.Pack(f(9), f(9), 1, []int32{0}, math.MaxInt) },
+			"pack short dst":      func() { k.Pack(f(2*3*4-1), f(99), 3, upTo(5), 4) },
+			"pack index":          func() { k.Pack(f(2*3*4), f(3*5-1), 3, upTo(5), 4) },
+			"standardise nothing": func() { k.Standardise(nil, nil, nil, nil, nil) },
+			"standardise short":   func() { k.Standardise(f(3), f(3), f(3), f(2), f(3)) },
+			"fetch nothing":       func() { k.Fetch(f(3), 0, []int32{0}) },
+			"fetch beyond":        func() { k.Fetch(f(5), 2, []int32{0, 2}) },
+			"no lines":            func() { k.Affine(nil, nil, nil, nil) },
+			"short lines":         func() { k.Affine(f(3), f(3), f(2), f(3)) },
+			"pack negative":       func() { k.Pack(f(2*3*4), f(3*5), 3, []int32{math.MinInt32}, 4) },
 		} {
 			t.Run(k.Name+"/"+name, func(t *testing.T) {
 				defer func() {
@@ -380,6 +386,8 @@ func TestChecks(t *testing.T) {
 			})
 		}
 		k.Against(kernel.Dot, nil, nil, nil, nil)
+		k.Fetch(nil, 1, nil)
+		k.Fetch(f(6), 3, []int32{1, 0, 1})
 		k.Pack(nil, nil, 1, nil, 1)
 	}
 }
@@ -418,6 +426,8 @@ func TestNoAllocations(t *testing.T) {
 			var q, dst [1]float32
 			index := [1]int32{1}
 			k.Against(kernel.Dot, q[:], []float32{1, 2}, index[:], dst[:])
+			k.Standardise(dst[:], q[:], q[:], q[:], q[:])
+			k.Affine(dst[:], q[:], q[:], q[:])
 		}); n > 0 {
 			t.Errorf("%s: %g allocations", k.Name, n)
 		}
@@ -442,4 +452,47 @@ func FuzzSums(f *testing.F) {
 		rows := min(len(data)/dims, 40)
 		check(t, data[:rows*dims], dims)
 	})
+}
+
+// Every kernel standardises rows to the same bits, and its lines, their squares and their products are those
+// in double precision but for rounding. The two kinds of assembly agree to the last bit.
+func TestLines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, dims := range sizes() {
+		row, high, low, inverse, slope, at := random(rng, dims), random(rng, dims), random(rng, dims), random(rng, dims), random(rng, dims), random(rng, dims)
+		var standard, bent, sums []float32 // of the kernel before
+		assembly := false                  // whether that was one
+		for _, k := range kernel.Available() {
+			g := &guard{t: t}
+			to, out := g.floats(dims), g.floats(dims)
+			k.Standardise(to, g.copy(row), g.copy(high), g.copy(low), g.copy(inverse))
+			squares, along := k.Affine(out, g.copy(to), g.copy(slope), g.copy(at))
+			all, products, bound := 0.0, 0.0, 0.0
+			for i, x := range to {
+				s, a := float64(slope[i]), float64(at[i])
+				u := s*float64(x) + a
+				all += u * u
+				products += a * u
+				near := math.Abs(s*float64(x)) + math.Abs(a)
+				bound += near * near
+				if !(math.Abs(float64(out[i])-s*u) <= 0x1p-22*near*math.Abs(s)) {
+					t.Fatalf("%s, %d dimensions: value %d is %v, want %v", k.Name, dims, i, out[i], s*u)
+				}
+			}
+			bound *= float64(dims+8) * 0x1p-23
+			if !(math.Abs(float64(squares)-all) <= bound) || !(math.Abs(float64(along)-products) <= bound) {
+				t.Fatalf("%s, %d dimensions: the sums are %v and %v, want %v and %v", k.Name, dims, squares, along, all, products)
+			}
+			if standard != nil {
+				same(t, k.Name+", standardised", to, standard)
+			}
+			isAssembly := strings.HasPrefix(k.Name, "avx")
+			if assembly && isAssembly {
+				same(t, k.Name+", lines", out, bent)
+				same(t, k.Name+", sums", []float32{squares, along}, sums)
+			}
+			standard, bent, sums, assembly = slices.Clone(to), slices.Clone(out), []float32{squares, along}, isAssembly
+			g.check()
+		}
+	}
 }

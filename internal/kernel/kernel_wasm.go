@@ -65,3 +65,13 @@ func (k *Kernel) pack(dst, data []float32, dims int, index []int32, width int) {
 	}
 	packSIMD(&dst[0], int32(width), &data[0], int32(dims), &index[0], int32(len(index)))
 }
+
+func (k *Kernel) standardise(to, row, high, low, inverse []float32) {
+	standardisePortable(to, row, high, low, inverse)
+}
+
+func (k *Kernel) affine(to, x, slope, at []float32) (squares, along float32) {
+	return affinePortable(to, x, slope, at)
+}
+
+func (k *Kernel) fetch([]float32, int, []int32) {}

@@ -19,6 +19,16 @@ func aboveAVX512(c *float32, rows *float32, columns *float32, byRow *uint32, byC
 //go:noescape
 func againstAVX512(sum int, dims int, q *float32, data *float32, index *int32, n int, ahead int, dst *float32)
 
+// standardiseAVX512 subtracts high and low and multiplies by inverse.
+//
+//go:noescape
+func standardiseAVX512(to *float32, row *float32, high *float32, low *float32, inverse *float32, dims int)
+
+// affineAVX512 multiplies lines by their slopes, and sums their squares and their products with at.
+//
+//go:noescape
+func affineAVX512(to *float32, x *float32, slope *float32, at *float32, dims int, sums *float32)
+
 // tileAVX2 sums over dims dimensions of panels of 6 and 16 rows.
 //
 //go:noescape
@@ -34,7 +44,22 @@ func aboveAVX2(c *float32, rows *float32, columns *float32, byRow *uint32, byCol
 //go:noescape
 func againstAVX2(sum int, dims int, q *float32, data *float32, index *int32, n int, ahead int, dst *float32)
 
+// standardiseAVX2 subtracts high and low and multiplies by inverse.
+//
+//go:noescape
+func standardiseAVX2(to *float32, row *float32, high *float32, low *float32, inverse *float32, dims int)
+
+// affineAVX2 multiplies lines by their slopes, and sums their squares and their products with at.
+//
+//go:noescape
+func affineAVX2(to *float32, x *float32, slope *float32, at *float32, dims int, sums *float32)
+
 // packAVX2 writes four rows of blocks times eight values into a panel that is width rows wide.
 //
 //go:noescape
 func packAVX2(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+
+// fetchAMD64 fetches n rows of data into the cache.
+//
+//go:noescape
+func fetchAMD64(data *float32, dims int, index *int32, n int)

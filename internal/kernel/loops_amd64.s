@@ -988,6 +988,130 @@ end:
 	VZEROUPPER
 	RET
 
+// func standardiseAVX512(to *float32, row *float32, high *float32, low *float32, inverse *float32, dims int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·standardiseAVX512(SB), NOSPLIT, $0-48
+	MOVQ  to+0(FP), AX
+	MOVQ  row+8(FP), CX
+	MOVQ  high+16(FP), DX
+	MOVQ  low+24(FP), BX
+	MOVQ  inverse+32(FP), SI
+	MOVQ  dims+40(FP), DI
+	MOVQ  DI, R8
+	ANDQ  $0x0f, R8
+	MOVQ  R8, R10
+	MOVL  $0x00000001, R9
+	SHLXQ R10, R9, R9
+	DECQ  R9
+	KMOVW R9, K1
+	SUBQ  $0x10, DI
+	JLT   last
+
+sixteen:
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS (BX), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS (SI), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, DI
+	JGE     sixteen
+
+last:
+	TESTQ     R8, R8
+	JEQ       end
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS.Z (BX), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS.Z (SI), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+end:
+	VZEROUPPER
+	RET
+
+// func affineAVX512(to *float32, x *float32, slope *float32, at *float32, dims int, sums *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·affineAVX512(SB), NOSPLIT, $0-48
+	MOVQ   to+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   slope+16(FP), DX
+	MOVQ   at+24(FP), BX
+	MOVQ   dims+32(FP), SI
+	MOVQ   sums+40(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   SI, R8
+	ANDQ   $0x0f, R8
+	MOVQ   R8, R10
+	MOVL   $0x00000001, R9
+	SHLXQ  R10, R9, R9
+	DECQ   R9
+	KMOVW  R9, K1
+	SUBQ   $0x10, SI
+	JLT    last
+
+sixteen:
+	VMOVUPS     (DX), Z2
+	VMOVUPS     (BX), Z3
+	VMOVUPS     (CX), Z4
+	VFMADD213PS Z3, Z2, Z4
+	VFMADD231PS Z4, Z4, Z0
+	VFMADD231PS Z4, Z3, Z1
+	VMULPS      Z2, Z4, Z4
+	VMOVUPS     Z4, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x10, SI
+	JGE         sixteen
+
+last:
+	TESTQ       R8, R8
+	JEQ         end
+	VMOVUPS.Z   (DX), K1, Z2
+	VMOVUPS.Z   (BX), K1, Z3
+	VMOVUPS.Z   (CX), K1, Z4
+	VFMADD213PS Z3, Z2, Z4
+	VFMADD231PS Z4, Z4, Z0
+	VFMADD231PS Z4, Z3, Z1
+	VMULPS      Z2, Z4, Z4
+	VMOVUPS     Z4, K1, (AX)
+
+end:
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPS        Y2, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X2
+	VADDPS        X2, X0, X0
+	VMOVHLPS      X0, X0, X2
+	VADDPS        X2, X0, X0
+	VMOVSHDUP     X0, X2
+	VADDSS        X2, X0, X0
+	VMOVSS        X0, (DI)
+	ADDQ          $0x04, DI
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X1
+	VMOVHLPS      X1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSHDUP     X1, X0
+	VADDSS        X0, X1, X1
+	VMOVSS        X1, (DI)
+	VZEROUPPER
+	RET
+
 // func tileAVX2(sum int, dims int, a *float32, b *float32, c *float32, add bool)
 // Requires: AVX, AVX2, FMA3
 TEXT ·tileAVX2(SB), NOSPLIT, $0-41
@@ -1897,6 +2021,160 @@ end:
 	VZEROUPPER
 	RET
 
+// func standardiseAVX2(to *float32, row *float32, high *float32, low *float32, inverse *float32, dims int)
+// Requires: AVX, AVX2
+TEXT ·standardiseAVX2(SB), NOSPLIT, $0-48
+	MOVQ         to+0(FP), AX
+	MOVQ         row+8(FP), CX
+	MOVQ         high+16(FP), DX
+	MOVQ         low+24(FP), BX
+	MOVQ         inverse+32(FP), SI
+	MOVQ         dims+40(FP), DI
+	MOVQ         DI, R8
+	ANDQ         $0x0f, R8
+	VMOVD        R8, X0
+	VPBROADCASTD X0, Y0
+	VPCMPGTD     lane<>+0(SB), Y0, Y1
+	VPCMPGTD     lane<>+32(SB), Y0, Y0
+	SUBQ         $0x10, DI
+	JLT          last
+
+sixteen:
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
+	VSUBPS  Y3, Y2, Y2
+	VMOVUPS (BX), Y3
+	VSUBPS  Y3, Y2, Y2
+	VMOVUPS (SI), Y3
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 32(DX), Y3
+	VSUBPS  Y3, Y2, Y2
+	VMOVUPS 32(BX), Y3
+	VSUBPS  Y3, Y2, Y2
+	VMOVUPS 32(SI), Y3
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, DI
+	JGE     sixteen
+
+last:
+	TESTQ      R8, R8
+	JEQ        end
+	VMASKMOVPS (CX), Y1, Y2
+	VMASKMOVPS (DX), Y1, Y3
+	VSUBPS     Y3, Y2, Y2
+	VMASKMOVPS (BX), Y1, Y3
+	VSUBPS     Y3, Y2, Y2
+	VMASKMOVPS (SI), Y1, Y3
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)
+	VMASKMOVPS 32(CX), Y0, Y1
+	VMASKMOVPS 32(DX), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS 32(BX), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+end:
+	VZEROUPPER
+	RET
+
+// func affineAVX2(to *float32, x *float32, slope *float32, at *float32, dims int, sums *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·affineAVX2(SB), NOSPLIT, $0-48
+	MOVQ         to+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         slope+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         dims+32(FP), SI
+	MOVQ         sums+40(FP), DI
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	MOVQ         SI, R8
+	ANDQ         $0x0f, R8
+	VMOVD        R8, X4
+	VPBROADCASTD X4, Y4
+	VPCMPGTD     lane<>+0(SB), Y4, Y5
+	VPCMPGTD     lane<>+32(SB), Y4, Y4
+	SUBQ         $0x10, SI
+	JLT          last
+
+sixteen:
+	VMOVUPS     (DX), Y6
+	VMOVUPS     (BX), Y7
+	VMOVUPS     (CX), Y8
+	VFMADD213PS Y7, Y6, Y8
+	VFMADD231PS Y8, Y8, Y0
+	VFMADD231PS Y8, Y7, Y2
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     Y8, (AX)
+	VMOVUPS     32(DX), Y6
+	VMOVUPS     32(BX), Y7
+	VMOVUPS     32(CX), Y8
+	VFMADD213PS Y7, Y6, Y8
+	VFMADD231PS Y8, Y8, Y1
+	VFMADD231PS Y8, Y7, Y3
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     Y8, 32(AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x10, SI
+	JGE         sixteen
+
+last:
+	TESTQ       R8, R8
+	JEQ         end
+	VMASKMOVPS  (DX), Y5, Y6
+	VMASKMOVPS  (BX), Y5, Y7
+	VMASKMOVPS  (CX), Y5, Y8
+	VFMADD213PS Y7, Y6, Y8
+	VFMADD231PS Y8, Y8, Y0
+	VFMADD231PS Y8, Y7, Y2
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  Y8, Y5, (AX)
+	VMASKMOVPS  32(DX), Y4, Y5
+	VMASKMOVPS  32(BX), Y4, Y6
+	VMASKMOVPS  32(CX), Y4, Y7
+	VFMADD213PS Y6, Y5, Y7
+	VFMADD231PS Y7, Y7, Y1
+	VFMADD231PS Y7, Y6, Y3
+	VMULPS      Y5, Y7, Y7
+	VMASKMOVPS  Y7, Y4, 32(AX)
+
+end:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VMOVSS       X0, (DI)
+	ADDQ         $0x04, DI
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X2
+	VMOVHLPS     X2, X2, X0
+	VADDPS       X0, X2, X2
+	VMOVSHDUP    X2, X0
+	VADDSS       X0, X2, X2
+	VMOVSS       X2, (DI)
+	VZEROUPPER
+	RET
+
 // func packAVX2(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
 // Requires: AVX
 TEXT ·packAVX2(SB), NOSPLIT, $0-56
@@ -1938,4 +2216,30 @@ loop:
 	DECQ         R8
 	JNZ          loop
 	VZEROUPPER
+	RET
+
+// func fetchAMD64(data *float32, dims int, index *int32, n int)
+// Requires: MMX+
+TEXT ·fetchAMD64(SB), NOSPLIT, $0-32
+	MOVQ data+0(FP), AX
+	MOVQ dims+8(FP), CX
+	MOVQ index+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, CX
+	XORQ SI, SI
+
+first:
+	MOVLQSX (DX)(SI*4), DI
+	IMULQ   CX, DI
+	ADDQ    AX, DI
+	LEAQ    (DI)(CX*1), R8
+
+line:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	CMPQ       DI, R8
+	JLT        line
+	INCQ       SI
+	CMPQ       SI, BX
+	JLT        first
 	RET

@@ -248,6 +248,27 @@ func squares(q, x []float32) float32 {
 	return (s0 + s1) + (s2 + s3)
 }
 
+func standardisePortable(to, row, high, low, inverse []float32) {
+	to, high, low, inverse = to[:len(row)], high[:len(row)], low[:len(row)], inverse[:len(row)]
+	for k, x := range row {
+		x -= high[k]
+		x -= low[k]
+		to[k] = x * inverse[k]
+	}
+}
+
+func affinePortable(to, x, slope, at []float32) (squares, along float32) {
+	to, slope, at = to[:len(x)], slope[:len(x)], at[:len(x)]
+	var s, a [4]float32 // side by side, since each addition waits for the one before
+	for k, v := range x {
+		u := float32(slope[k]*v) + at[k]
+		s[k&3] += float32(u * u)
+		a[k&3] += float32(at[k] * u)
+		to[k] = slope[k] * u
+	}
+	return (s[0] + s[1]) + (s[2] + s[3]), (a[0] + a[1]) + (a[2] + a[3])
+}
+
 // packPortable writes one panel.
 func packPortable(dst, data []float32, dims int, index []int32, width int) {
 	clear(dst)

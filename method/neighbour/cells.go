@@ -96,6 +96,20 @@ func (f *finder) mean(centre []float32, chosen block, members []int32, spare int
 
 // nearest returns for every row its keep nearest centres, best first.
 func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
+	return f.near(rows, centres, keep, rank.Sort)
+}
+
+// bestFirst puts the best key first and leaves the others in any order.
+func bestFirst(keys []rank.Key) {
+	for t, k := range keys {
+		if k > keys[0] {
+			keys[0], keys[t] = k, keys[0]
+		}
+	}
+}
+
+// near returns for every row its keep nearest centres, in the order that arrange gives them.
+func (f *finder) near(rows, centres block, keep int, arrange func(near []rank.Key)) ([]int32, error) {
 	n := rows.count()
 	done := f.meter.stage(float64(n)*float64(centres.count()), placing*f.costShare())
 	cells := make([]int32, n*keep)
@@ -114,7 +128,7 @@ func (f *finder) nearest(rows, centres block, keep int) ([]int32, error) {
 		f.scratch(worker).product.multiply(f.ctx, f.cellSum(), best, some, centres, oneWay)
 		for t := range hi - lo {
 			near := best.best(int32(t))
-			rank.Sort(near)
+			arrange(near)
 			for p, k := range near {
 				cells[(lo+t)*keep+p] = k.Number()
 			}

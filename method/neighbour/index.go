@@ -264,7 +264,11 @@ func (x *Index) Search(ctx context.Context, q *similarity.Queries, self []int32,
 	if err != nil {
 		return nil, err
 	}
-	similarities, err := q.Compare(ctx, c.Offsets, c.Samples, c.Order, threads)
+	lists, err := similarity.NewLists(x.made.space.Samples, c.Offsets, c.Samples, c.Order)
+	if err != nil {
+		return nil, err
+	}
+	similarities, err := q.Compare(ctx, nil, lists, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -352,8 +356,8 @@ func (x *Index) Candidates(ctx context.Context, q *similarity.Queries, self []in
 	return c, nil
 }
 
-// rowsAtATime is the number of rows that are compared with cells together.
-const rowsAtATime = 512
+// rowsAtATime is the largest number of rows that are compared with cells together.
+const rowsAtATime = 2048
 
 // search calls take, from several goroutines, with each of some rows and its candidates: a few more than
 // the k nearest along the axes, or all where there are fewer. The rows are all present. ids holds the
@@ -371,7 +375,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, take func(worker int,
 	}
 	near := make([]int32, n*x.probes) // zeros, where there is one cell
 	if x.probes > 1 {
-		if near, err = f.nearest(rows, x.centres, x.probes); err != nil {
+		if near, err = f.near(rows, x.centres, x.probes, bestFirst); err != nil {
 			return nil, err
 		}
 	}
@@ -381,7 +385,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, take func(worker int,
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
 	})
 	visitors := make([]indexScratch, f.threads)
-	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads))
+	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads, max(rowsAtATime/4, n/(8*f.threads))))
 	return order, parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
 		v, l := &visitors[worker], f.scratch(worker)
 		if v.best == nil {
@@ -409,43 +413,123 @@ func (x *Index) search(f *finder, rows block, ids []int32, take func(worker int,
 
 // indexScratch is one thread's memory for rows that probe cells.
 type indexScratch struct {
-	best  *topK
-	pairs []uint64 // cell and place of the row, for every row and cell that it probes
-	cells []span   // of pairs
-	some  block
-	short []int32 // rows with fewer than k candidates
+	best   *topK
+	start  []int32 // by cell, see probe
+	places []int32 // of the rows that probe the first cell, and so on
+	cells  []int32 // that are probed
+	some   block
+	short  []int32 // rows with fewer than k candidates
+	again  []int32 // places of rows whose sketch was too good
 }
 
-// span is the range of a list that is about one cell.
-type span struct{ cell, lo, hi int }
+// sketch returns how many candidates the first panels of the cells must have for a row, so that there
+// are nearly always keep among all rows of the cells that are no worse than the last of them: as many as are
+// expected, and three standard deviations. It returns 0 where these panels are much of the cells.
+func (x *Index) sketch(keep int) int {
+	share := float64(wholePanels*x.cells.count()) / float64(x.made.rows.count())
+	if share > 1.0/3 {
+		return 0
+	}
+	expected := float64(keep) * share
+	return int(math.Ceil(expected+3*math.Sqrt(expected))) + 1
+}
 
-// probe compares some rows with the cells that they probe, the cells of most rows first.
+// probe compares some rows with the cells that they probe, the cells of most rows first. The first panels of
+// all cells come before the others: the candidates among them say from what similarity on others count, so
+// that few are noted and dropped again. For a row that has too few others then, all come once more.
 func (x *Index) probe(f *finder, l *scratch, v *indexScratch, rows block, near, ids, some []int32) {
 	v.best.reset(len(some))
-	v.pairs, v.cells = v.pairs[:0], v.cells[:0]
+	v.sort(x, near, some)
+	all := math.MaxInt
+	keep := v.best.keep
+	sketch := x.sketch(keep)
+	if sketch == 0 {
+		x.compare(f, l, v, rows, ids, some, 0, all)
+		return
+	}
+	v.best.sketch(sketch)
+	x.compare(f, l, v, rows, ids, some, 0, wholePanels)
+	for t := range some {
+		v.best.cut(int32(t))
+	}
+	v.best.resume(keep)
+	x.compare(f, l, v, rows, ids, some, wholePanels, all)
+	v.again = v.again[:0]
+	for t := range some {
+		if v.best.fill[t] < int32(keep) {
+			v.best.empty(int32(t))
+			v.again = append(v.again, int32(t))
+		}
+	}
+	if len(v.again) > 0 {
+		v.only(x.cells.count())
+		x.compare(f, l, v, rows, ids, some, 0, all)
+	}
+}
+
+// sort puts the places of some rows in the order of the cells that these probe: those of cell c are
+// places[start[c]:start[c+1]]. cells are those that are probed, those of most rows first.
+func (v *indexScratch) sort(x *Index, near, some []int32) {
+	count := x.cells.count()
+	v.start, v.places = room(v.start, count+2), room(v.places, len(some)*x.probes)
+	clear(v.start)
+	for _, r := range some {
+		for _, cell := range near[int(r)*x.probes:][:x.probes] {
+			v.start[cell+2]++
+		}
+	}
+	v.cells = v.cells[:0]
+	for c := range count {
+		if v.start[c+2] > 0 {
+			v.cells = append(v.cells, int32(c))
+		}
+	}
+	slices.SortFunc(v.cells, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(v.start[b+2], v.start[a+2]), cmp.Compare(a, b))
+	})
+	for c := range count {
+		v.start[c+2] += v.start[c+1]
+	}
 	for t, r := range some {
 		for _, cell := range near[int(r)*x.probes:][:x.probes] {
-			v.pairs = append(v.pairs, uint64(cell)<<32|uint64(t))
+			v.places[v.start[cell+1]] = int32(t)
+			v.start[cell+1]++
 		}
 	}
-	slices.Sort(v.pairs)
-	for lo := 0; lo < len(v.pairs); {
-		hi, cell := lo, v.pairs[lo]>>32
-		for hi < len(v.pairs) && v.pairs[hi]>>32 == cell {
-			hi++
+}
+
+// only leaves the places of again, which ascend as those of each cell do.
+func (v *indexScratch) only(cells int) {
+	to := int32(0)
+	for c := range cells {
+		lo, hi, again := v.start[c], v.start[c+1], v.again
+		v.start[c] = to
+		for _, t := range v.places[lo:hi] {
+			for len(again) > 0 && again[0] < t {
+				again = again[1:]
+			}
+			if len(again) > 0 && again[0] == t {
+				v.places[to] = t
+				to++
+			}
 		}
-		v.cells = append(v.cells, span{int(cell), lo, hi})
-		lo = hi
 	}
-	slices.SortStableFunc(v.cells, func(a, b span) int { return cmp.Compare(b.hi-b.lo, a.hi-a.lo) })
-	for _, s := range v.cells {
-		v.some.data, v.some.dims = rows.data, rows.dims
-		v.some.index, v.some.id, v.some.row = v.some.index[:0], v.some.id[:0], v.some.row[:0]
-		for _, a := range v.pairs[s.lo:s.hi] {
-			t := int32(uint32(a))
-			v.some.index, v.some.id, v.some.row = append(v.some.index, rows.index[some[t]]), append(v.some.id, ids[some[t]]), append(v.some.row, t)
+	v.start[cells] = to
+}
+
+// compare compares some rows with a range of the rows of each cell that they probe.
+func (x *Index) compare(f *finder, l *scratch, v *indexScratch, rows block, ids, some []int32, from, to int) {
+	v.some.data, v.some.dims = rows.data, rows.dims
+	for _, cell := range v.cells {
+		columns := x.columns(int(cell))
+		if columns.count() <= from {
+			continue
 		}
-		l.product.multiply(f.ctx, f.sum, v.best, v.some, x.columns(s.cell), oneWay)
+		v.some.index, v.some.id, v.some.row = v.some.index[:0], v.some.id[:0], v.places[v.start[cell]:v.start[cell+1]]
+		for _, t := range v.some.row {
+			v.some.index, v.some.id = append(v.some.index, rows.index[some[t]]), append(v.some.id, ids[some[t]])
+		}
+		l.product.multiply(f.ctx, f.sum, v.best, v.some, columns.part(from, min(to, columns.count())), oneWay)
 	}
 }
 

@@ -148,6 +148,7 @@ func (p *product) compare(ctx context.Context, sum kernel.Sum, to *topK, left, r
 	p.c = room(p.c, tiles*size)
 	p.rowThresholds = room(p.rowThresholds, high*k.Rows)
 	p.readThresholds(to, p.rowThresholds, left.row)
+	p.noThresholds(p.columnThresholds)
 	for from := 0; from < p.dims; from += partDims {
 		dims := min(partDims, p.dims-from)
 		last := from+dims == p.dims
@@ -159,8 +160,6 @@ func (p *product) compare(ctx context.Context, sum kernel.Sum, to *topK, left, r
 			ends := min((j+1)*k.Columns, len(right.id))
 			if last && way == bothWays {
 				p.readThresholds(to, p.columnThresholds, right.row[j*k.Columns:ends])
-			} else if last {
-				p.noThresholds(p.columnThresholds)
 			}
 			for i := range high {
 				if way == bothWays && left.id[i*k.Rows] >= right.id[ends-1] {

@@ -16,6 +16,7 @@ var lowest = rank.New(float32(math.Inf(-1)), math.MaxInt32)
 // row's threshold.
 type topK struct {
 	keep, room int          // candidates per row: wanted, and room for
+	full       int          // at so many, a row is cut
 	keys       []rank.Key   // room per row
 	fill       []int32      // by row: number of its candidates
 	threshold  []rank.Key   // by row: only keys above it can be among the best
@@ -28,7 +29,7 @@ type topK struct {
 func newTopK(rows, keep, room, candidates int) *topK {
 	room = min(max(room, keep+1), candidates)
 	b := &topK{
-		keep: keep, room: room,
+		keep: keep, room: room, full: room,
 		keys:      make([]rank.Key, rows*room),
 		fill:      make([]int32, rows),
 		threshold: make([]rank.Key, rows),
@@ -57,6 +58,15 @@ const (
 	lockShift = 8
 )
 
+// sketch makes all rows keep fewer candidates until resume, which leaves those that there are then.
+func (b *topK) sketch(keep int) { b.keep, b.full = keep, min(b.room, 2*keep+8) }
+
+// resume ends sketch.
+func (b *topK) resume(keep int) { b.keep, b.full = keep, b.room }
+
+// empty empties a row.
+func (b *topK) empty(row int32) { b.fill[row], b.threshold[row] = 0, lowest }
+
 // push adds a candidate, which must be new, and reports whether the row's threshold rose.
 func (b *topK) push(row int32, k rank.Key) bool {
 	if k <= b.threshold[row] {
@@ -64,7 +74,7 @@ func (b *topK) push(row int32, k rank.Key) bool {
 	}
 	at := int(row) * b.room
 	b.keys[at+int(b.fill[row])] = k
-	if b.fill[row]++; int(b.fill[row]) < b.room || b.room <= b.keep {
+	if b.fill[row]++; int(b.fill[row]) < b.full || b.full <= b.keep {
 		return false
 	}
 	b.cut(row)

@@ -19,7 +19,9 @@ type Row struct {
 	top     []float32  // their best
 	keys    []rank.Key // scratch
 	member  []float32  // by sample: 1 for the neighbours of the row's sample; 0 between calls
-	own     []float32  // by sample: the probabilities of these; 0 between calls
+	marks   []uint64   // a bit by sample, for the same in CoNeighbours: unlike own, they fit into a cache
+	own     []float32  // by sample: the probabilities of these
+	met     []int32    // scratch: those of these that another sample has
 	given   []given    // by sample: what weigh's sample gives it; 0 between calls
 	to      []int32    // the edges that are returned
 	weight  []float32  // their probabilities
@@ -141,18 +143,19 @@ func (r *Row) ranked(index []int32, weight []float32, k int) []rank.Key {
 	return rank.Best(r.keys, k)
 }
 
-// Nearest appends to places the places in index of the k samples with the largest
+// Nearest appends to places the places in index, which ascends, of the k samples with the largest
 // probabilities p above 0, the largest first and, among equals, the lowest number. It panics if
-// a sample is out of range, or if there are fewer probabilities than samples.
+// there are fewer probabilities than samples.
 func (r *Row) Nearest(places, index []int32, p []float32, k int) []int32 {
-	r.begin(index, p, 0)
-	for _, key := range r.ranked(index, p, k) {
-		if key.Score() == 0 {
-			break
+	r.keys = r.keys[:0]
+	for e, w := range p[:len(index)] {
+		if w > 0 {
+			r.keys = append(r.keys, rank.New(w, int32(e)))
 		}
-		places = append(places, r.place[key.Number()]-1)
 	}
-	r.end(index)
+	for _, key := range rank.Best(r.keys, max(0, k)) {
+		places = append(places, key.Number())
+	}
 	return places
 }
 
@@ -164,15 +167,14 @@ func (r *Row) Nearest(places, index []int32, p []float32, k int) []int32 {
 // result is valid until the next call. It panics if a sample or a place is out of range, or if
 // there are fewer probabilities than samples.
 func (r *Row) CoNeighbours(index []int32, p []float32, nearest []int32, near *Neighbourhoods, k int) (to []int32, weight []float32) {
-	if r.member == nil {
-		r.member = make([]float32, r.samples)
-	}
 	if r.own == nil {
-		r.own = make([]float32, r.samples)
+		r.own, r.marks = make([]float32, r.samples), make([]uint64, (r.samples+63)/64)
 	}
 	sum := 1.0
 	for _, t := range nearest {
-		r.member[index[t]], r.own[index[t]] = 1, p[t]
+		j := index[t]
+		r.own[j] = p[t]
+		r.marks[j>>6] |= 1 << (j & 63)
 		sum += float64(p[t])
 	}
 	r.to, r.weight = r.to[:0], r.weight[:0]
@@ -184,7 +186,7 @@ func (r *Row) CoNeighbours(index []int32, p []float32, nearest []int32, near *Ne
 		}
 	}
 	for _, t := range nearest {
-		r.member[index[t]], r.own[index[t]] = 0, 0
+		r.marks[index[t]>>6] = 0
 	}
 	return r.to, r.weight
 }
@@ -199,7 +201,7 @@ func (r *Row) coNeighbour(j int32, p, sum float32, near *Neighbourhoods, k int) 
 		last = weight[k]
 	}
 	joins := p > last
-	if !joins && r.member[j] == 0 {
+	if !joins && !r.marked(j) {
 		return 0, false
 	}
 	all := float64(sum) + float64(near.sum[j])
@@ -212,12 +214,23 @@ func (r *Row) coNeighbour(j int32, p, sum float32, near *Neighbourhoods, k int) 
 		all += float64(p)
 		both = 1 + float64(p)
 	}
-	both += common(r.member, index, weight)
-	for _, h := range index {
+	shared := 0.0
+	r.met = r.met[:0]
+	for t, h := range index {
+		if r.marked(h) {
+			shared += float64(weight[t])
+			r.met = append(r.met, h)
+		}
+	}
+	both += shared
+	for _, h := range r.met {
 		both += float64(r.own[h])
 	}
 	return float32(min(1, both/all)), true
 }
+
+// marked reports whether a sample is a neighbour of the row's.
+func (r *Row) marked(j int32) bool { return r.marks[j>>6]>>(j&63)&1 != 0 }
 
 // common adds up the weights of the samples of index that are members.
 func common(member []float32, index []int32, weight []float32) float64 {

@@ -72,10 +72,10 @@ func TestRowBeyond(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := NewRow(3)
-	index, p := []int32{2, 0}, []float32{0.25, 0}
+	index, p := []int32{0, 2}, []float32{0, 0.25}
 	nearest := row.Nearest(nil, index, p, 1)
 	to, got := row.CoNeighbours(index, p, nearest, near, 1)
-	if !slices.Equal(nearest, []int32{0}) || !slices.Equal(to, []int32{2}) || !slices.Equal(got, []float32{0.25}) {
+	if !slices.Equal(nearest, []int32{1}) || !slices.Equal(to, []int32{2}) || !slices.Equal(got, []float32{0.25}) {
 		t.Errorf("nearest %v, edges to %v with %v", nearest, to, got)
 	}
 }

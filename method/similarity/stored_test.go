@@ -87,7 +87,7 @@ func TestStored(t *testing.T) {
 			}
 			offsets, order = append(offsets, len(samples)), append(order, int32(late.Samples-1-i))
 		}
-		compared := func(s *similarity.Space, threads int) []float32 {
+		compared := func(s *similarity.Space, given *view.View, threads int) []float32 {
 			rows, err := scaler.Apply(t.Context(), late, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -96,21 +96,34 @@ func TestStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := q.Compare(t.Context(), offsets, samples, order, threads)
+			lists, err := similarity.NewLists(v.Samples, offsets, samples, order)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := q.Compare(t.Context(), offsets[1:], samples, order, 1); err == nil {
+			out, err := q.Compare(t.Context(), given, lists, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fewer, err := similarity.NewLists(v.Samples, offsets[:1], nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.Compare(t.Context(), given, fewer, 1); err == nil {
 				t.Error("lists of fewer rows are compared")
 			}
 			return out
 		}
-		want, got := compared(kept, 2), compared(stored, 2)
-		for e := range want {
-			if !(math.Abs(float64(got[e]-want[e])) < 1e-6) && (got[e] == got[e] || want[e] == want[e]) {
-				t.Fatalf("%v: similarity %d is %v, want %v", scale, e, got[e], want[e])
+		want, got := compared(kept, late, 2), compared(stored, late, 2)
+		close := func(what string, got, want []float32) {
+			t.Helper()
+			for e, x := range got {
+				if y := want[e]; !(math.Abs(float64(x-y)) < 1e-6) && (x == x || y == y) {
+					t.Fatalf("%v: %s, similarity %d is %v, want %v", scale, what, e, x, y)
+				}
 			}
 		}
+		close("of rows taken apart", got, want)
+		close("of scaled rows", compared(stored, nil, 2), want)
 		back := make(sparse.Permutation, v.Samples) // the samples in another order
 		for i := range back {
 			back[i] = v.Samples - 1 - i
@@ -124,13 +137,8 @@ func TestStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = compared(kept.Gather(back), 1)
-		for e, x := range compared(turned, 2) {
-			if y := want[e]; !(math.Abs(float64(x-y)) < 1e-6) && (x == x || y == y) {
-				t.Fatalf("%v: in another order, similarity %d is %v, want %v", scale, e, x, y)
-			}
-		}
-		again := compared(stored, 1)
+		close("in another order", compared(turned, late, 2), compared(kept.Gather(back), late, 1))
+		again := compared(stored, late, 1)
 		for e := range again {
 			if math.Float32bits(again[e]) != math.Float32bits(got[e]) {
 				t.Fatalf("%v: similarity %d is %v in one thread, and %v in two", scale, e, again[e], got[e])

@@ -11,7 +11,7 @@ import (
 // The products that Linear takes apart are those of the scaled rows, wherever the columns lie.
 func TestLinear(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	for _, dims := range []int{5, 41} {
+	normal := func(dims int) *view.View {
 		v := &view.View{Name: "v", Samples: 60, Dims: dims, Data: make([]float32, 60*dims)}
 		for i := range v.Samples {
 			for k := range dims {
@@ -22,11 +22,16 @@ func TestLinear(t *testing.T) {
 			v.Row(i)[2] *= 1e-20
 			v.Row(i)[3] *= 1e12
 		}
+		return v
+	}
+	for _, v := range []*view.View{normal(5), normal(41), poisson(60, 70, random)} {
+		dims := v.Dims
 		for _, scale := range []view.Scale{view.NoScale, view.MinMax, view.Mixed} {
 			scaler, err := v.Scaler(t.Context(), scale, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
+			before := v.Row(7)[1]
 			v.Row(7)[1] = 9 // a later row, of another value there
 			unit := func(i int) []float32 {
 				to := make([]float32, scale.Dims(dims))
@@ -34,33 +39,25 @@ func TestLinear(t *testing.T) {
 				return to
 			}
 			l, refused := scaler.Linear(dims), 0
-			q, c := make([]float32, l.Versions()*dims), make([]float32, l.Versions())
+			var a, b view.LinearRow
 			for i := range v.Samples {
-				x := unit(i)
-				l.Prepare(q, c, x)
+				x, right := unit(i), l.Row(&a, v.Row(i))
 				for j := range v.Samples {
 					want := 0.0
 					for k, y := range unit(j) {
 						want += float64(x[k]) * float64(y)
 					}
-					row, weights, got := make([]float32, dims), [3]float32{}, 0.0
-					if !l.Row(row, &weights, v.Row(j)) {
+					if !l.Row(&b, v.Row(j)) || !right {
 						refused++
 						continue
 					}
-					for r := range l.Versions() {
-						sum := float64(c[r])
-						for k, y := range row {
-							sum += float64(q[r*dims+k]) * float64(y)
-						}
-						got += float64(weights[r]) * sum
-					}
+					got := product(&a, &b)
 					if !(math.Abs(got-want) < 1e-6) {
 						t.Fatalf("%d dimensions, %v: rows %d and %d have the product %v, want %v", dims, scale, i, j, got, want)
 					}
 				}
 			}
-			v.Row(7)[1] = 7
+			v.Row(7)[1] = before
 			if refused > v.Samples*v.Samples/10 {
 				t.Errorf("%d dimensions, %v: %d products must be those of scaled rows", dims, scale, refused)
 			}
@@ -68,9 +65,22 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// product is that of two rows which Linear has taken apart.
+func product(x, y *view.LinearRow) float64 {
+	all, d := 0.0, len(x.T)
+	for r := range len(y.V) / d {
+		sum := y.Constants[r]
+		for k, t := range x.T {
+			sum += float64(t) * float64(y.V[r*d+k])
+		}
+		all += x.Weights[r] * y.Weights[r] * sum
+	}
+	return all
+}
+
 // A row that is so long or short that products leave float32 is to be scaled.
 func TestLinearFar(t *testing.T) {
-	for factor, right := range map[float64]bool{1: true, 1e-20: true, 1e20: true, 1e-30: false, 1e35: false} {
+	for factor, right := range map[float64]bool{1: true, 1e-14: true, 1e14: true, 1e-20: false, 1e20: false, 1e-30: false, 1e35: false} {
 		v := &view.View{Name: "v", Samples: 3, Dims: 40, Data: make([]float32, 3*40)}
 		for k := range v.Data {
 			v.Data[k] = float32(factor * float64(1+k%7))
@@ -79,20 +89,35 @@ func TestLinearFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unit, to, weights := make([]float32, 40), make([]float32, 40), [3]float32{}
-		scaler.Unit(unit, make([]float64, 40), v.Row(0), view.Lengths{})
-		l, constants := scaler.Linear(40), make([]float32, 1)
-		q := make([]float32, 40)
-		l.Prepare(q, constants, unit)
-		if l.Row(to, &weights, v.Row(0)) != right {
+		var row view.LinearRow
+		if scaler.Linear(40).Row(&row, v.Row(0)) != right {
 			t.Errorf("values around %v: the row is to be scaled: %v", factor, right)
 		}
-		sum := float32(0)
-		for k := range q {
-			sum += q[k] * to[k]
-		}
-		if got := weights[0] * (sum + constants[0]); right && !(math.Abs(float64(got)-1) < 1e-6) {
+		if got := product(&row, &row); right && !(math.Abs(got-1) < 1e-6) {
 			t.Errorf("values around %v: the product of a row with itself is %v", factor, got)
+		}
+	}
+}
+
+// Products of many dimensions are as right as those of few.
+func TestLinearWide(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	v := &view.View{Name: "v", Samples: 40, Dims: 30_000, Data: make([]float32, 40*30_000)}
+	for k := range v.Data {
+		v.Data[k] = float32(3 + random.NormFloat64())
+	}
+	scaler, err := v.Scaler(t.Context(), view.Mixed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := scaler.Linear(v.Dims)
+	for i := range v.Samples {
+		var row view.LinearRow
+		if !l.Row(&row, v.Row(i)) {
+			t.Fatalf("row %d is to be scaled", i)
+		}
+		if got := product(&row, &row); !(math.Abs(got-1) < 3e-7) {
+			t.Errorf("the product of row %d with itself is %v", i, got)
 		}
 	}
 }
@@ -107,19 +132,19 @@ func TestLinearOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var weights [3]float32
-	if !scaler.Linear(40).Row(make([]float32, 40), &weights, v.Row(0)) || weights != [3]float32{} {
-		t.Errorf("a row of zeros has the weights %v", weights)
+	var row view.LinearRow
+	if !scaler.Linear(40).Row(&row, v.Row(0)) || row.Weights != [3]float64{} {
+		t.Errorf("a row of zeros has the weights %v", row.Weights)
 	}
 	if scaler, err = v.Scaler(t.Context(), view.Mixed, nil); err != nil {
 		t.Fatal(err)
 	}
-	if scaler.Linear(40).Row(make([]float32, 40), &weights, v.Row(0)) {
+	if scaler.Linear(40).Row(&row, v.Row(0)) {
 		t.Error("a row of zeros among others has the version of a row")
 	}
 	scaler.Weights[1] = 0
-	scaler.Linear(40).Row(make([]float32, 40), &weights, v.Row(2))
-	if weights[1] != 0 || weights[0] == 0 || weights[2] == 0 {
+	scaler.Linear(40).Row(&row, v.Row(2))
+	if weights := row.Weights; weights[1] != 0 || weights[0] == 0 || weights[2] == 0 {
 		t.Errorf("the weights are %v", weights)
 	}
 }
@@ -134,12 +159,12 @@ func BenchmarkLinear(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, to, unit := scaler.Linear(128), make([]float32, 128), make([]float32, view.Mixed.Dims(128))
+	l, unit := scaler.Linear(128), make([]float32, view.Mixed.Dims(128))
 	b.Run("row", func(b *testing.B) {
 		b.ReportAllocs()
-		var weights [3]float32
+		var row view.LinearRow
 		for i := 0; b.Loop(); i++ {
-			l.Row(to, &weights, v.Row(i%1000))
+			l.Row(&row, v.Row(i%1000))
 		}
 	})
 	b.Run("scaled", func(b *testing.B) {

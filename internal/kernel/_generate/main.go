@@ -307,49 +307,14 @@ func (p processor) against() {
 	LEAQ(Mem{Base: dims, Index: dims, Scale: 1}, stride)
 	ADDQ(stride, stride)
 
-	// The mask of the last dimensions.
-	last := GP64()
-	MOVQ(dims, last)
-	ANDQ(U8(15), last)
-	var tail tail
-	if p.wide() {
-		one := GP64()
-		shift := GP64()
-		MOVQ(last, shift)
-		MOVL(U32(1), one.As32())
-		SHLXQ(shift, one, one)
-		DECQ(one)
-		tail.k = K()
-		KMOVW(one.As32(), tail.k)
-	} else {
-		count := p.vector()
-		VMOVD(last.As32(), count.AsX())
-		VPBROADCASTD(count.AsX(), count)
-		tail.masks = p.vectorsOf(2)
-		for v, m := range tail.masks {
-			VPCMPGTD(NewDataAddr(NewStaticSymbol("lane"), 32*v), count, m)
-		}
-	}
+	last, tail := p.tailOf(dims)
 
 	// The first rows have to be fetched at once.
-	count, place, line, end := GP64(), GP64(), GP64(), GP64()
+	count := GP64()
 	MOVQ(n, count)
 	CMPQ(ahead, count)
 	CMOVQLT(ahead, count)
-	XORQ(place, place)
-	Label("first")
-	MOVLQSX(Mem{Base: index, Index: place, Scale: 4}, line)
-	IMULQ(stride, line)
-	ADDQ(data, line)
-	LEAQ(Mem{Base: line, Index: stride, Scale: 1}, end)
-	Label("line")
-	PREFETCHT0(Mem{Base: line})
-	ADDQ(U8(64), line)
-	CMPQ(line, end)
-	JLT(LabelRef("line"))
-	INCQ(place)
-	CMPQ(place, count)
-	JLT(LabelRef("first"))
+	fetchRows(data, index, count, stride)
 
 	choose(sum, "sum")
 	for sum := range sums {
@@ -417,6 +382,36 @@ func (p processor) against() {
 	RET()
 }
 
+// fetchRows fetches count rows, one at least, whose numbers are in index.
+func fetchRows(data, index, count, stride Register) {
+	place, line, end := GP64(), GP64(), GP64()
+	XORQ(place, place)
+	Label("first")
+	MOVLQSX(Mem{Base: index, Index: place, Scale: 4}, line)
+	IMULQ(stride, line)
+	ADDQ(data, line)
+	LEAQ(Mem{Base: line, Index: stride, Scale: 1}, end)
+	Label("line")
+	PREFETCHT0(Mem{Base: line})
+	ADDQ(U8(64), line)
+	CMPQ(line, end)
+	JLT(LabelRef("line"))
+	INCQ(place)
+	CMPQ(place, count)
+	JLT(LabelRef("first"))
+}
+
+func fetch() {
+	TEXT("fetchAMD64", NOSPLIT, "func(data *float32, dims int, index *int32, n int)")
+	Doc("fetchAMD64 fetches n rows of data into the cache.")
+	Pragma("noescape")
+	data, stride := Load(Param("data"), GP64()), Load(Param("dims"), GP64())
+	index, n := Load(Param("index"), GP64()), Load(Param("n"), GP64())
+	SHLQ(U8(2), stride)
+	fetchRows(data, index, n, stride)
+	RET()
+}
+
 func advance(bytes int, pointers ...Register) {
 	for _, p := range pointers {
 		ADDQ(U32(bytes), p)
@@ -429,25 +424,136 @@ type tail struct {
 	masks []VecVirtual
 }
 
+// tailOf returns the number of the last dimensions, and their mask.
+func (p processor) tailOf(dims Register) (last Register, t tail) {
+	count := GP64()
+	MOVQ(dims, count)
+	ANDQ(U8(15), count)
+	if p.wide() {
+		one := GP64()
+		shift := GP64()
+		MOVQ(count, shift)
+		MOVL(U32(1), one.As32())
+		SHLXQ(shift, one, one)
+		DECQ(one)
+		t.k = K()
+		KMOVW(one.As32(), t.k)
+		return count, t
+	}
+	lanes := p.vector()
+	VMOVD(count.As32(), lanes.AsX())
+	VPBROADCASTD(lanes.AsX(), lanes)
+	t.masks = p.vectorsOf(2)
+	for v, m := range t.masks {
+		VPCMPGTD(NewDataAddr(NewStaticSymbol("lane"), 32*v), lanes, m)
+	}
+	return count, t
+}
+
+// load returns a vector of values, zeros beyond those that the i-th mask of t has.
+func (p processor) load(from Mem, t tail, i int, masked bool) VecVirtual {
+	v := p.vector()
+	switch {
+	case !masked:
+		VMOVUPS(from, v)
+	case p.wide():
+		VMOVUPS_Z(from, t.k, v)
+	default:
+		VMASKMOVPS(from, t.masks[i], v)
+	}
+	return v
+}
+
+// store is the reverse of load.
+func (p processor) store(v VecVirtual, to Mem, t tail, i int, masked bool) {
+	switch {
+	case !masked:
+		VMOVUPS(v, to)
+	case p.wide():
+		VMOVUPS(v, t.k, to)
+	default:
+		VMASKMOVPS(v, t.masks[i], to)
+	}
+}
+
+// dimensions calls step for 16 dimensions at a time, and for the rest with the mask of these. step gets, for
+// each vector of the 16, its number and its place in memory from a pointer.
+func (p processor) dimensions(dims Register, pointers []Register, step func(i int, at func(pointer Register) Mem, t tail, masked bool)) {
+	last, t := p.tailOf(dims)
+	each := func(masked bool) {
+		for i := range 16 / p.lanes {
+			step(i, func(pointer Register) Mem { return Mem{Base: pointer, Disp: i * p.bytes()} }, t, masked)
+		}
+	}
+	SUBQ(U8(16), dims)
+	JLT(LabelRef("last"))
+	Label("sixteen")
+	each(false)
+	advance(64, pointers...)
+	SUBQ(U8(16), dims)
+	JGE(LabelRef("sixteen"))
+	Label("last")
+	TESTQ(last, last)
+	JEQ(LabelRef("end"))
+	each(true)
+	Label("end")
+}
+
+func (p processor) standardise() {
+	TEXT("standardise"+p.name, NOSPLIT, "func(to, row, high, low, inverse *float32, dims int)")
+	Doc(fmt.Sprintf("standardise%s subtracts high and low and multiplies by inverse.", p.name))
+	Pragma("noescape")
+	to, row := Load(Param("to"), GP64()), Load(Param("row"), GP64())
+	high, low, inverse := Load(Param("high"), GP64()), Load(Param("low"), GP64()), Load(Param("inverse"), GP64())
+	dims := Load(Param("dims"), GP64())
+	p.dimensions(dims, []Register{to, row, high, low, inverse}, func(i int, at func(Register) Mem, t tail, masked bool) {
+		x := p.load(at(row), t, i, masked)
+		VSUBPS(p.load(at(high), t, i, masked), x, x)
+		VSUBPS(p.load(at(low), t, i, masked), x, x)
+		VMULPS(p.load(at(inverse), t, i, masked), x, x)
+		p.store(x, at(to), t, i, masked)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// affine: 16 lanes for each of the two sums, lane l for the dimensions that leave l when divided by 16.
+func (p processor) affine() {
+	TEXT("affine"+p.name, NOSPLIT, "func(to, x, slope, at *float32, dims int, sums *float32)")
+	Doc(fmt.Sprintf("affine%s multiplies lines by their slopes, and sums their squares and their products with at.", p.name))
+	Pragma("noescape")
+	to, x := Load(Param("to"), GP64()), Load(Param("x"), GP64())
+	slope, shift := Load(Param("slope"), GP64()), Load(Param("at"), GP64())
+	dims, sums := Load(Param("dims"), GP64()), Load(Param("sums"), GP64())
+	squares, along := p.vectorsOf(16/p.lanes), p.vectorsOf(16/p.lanes)
+	for i := range squares {
+		p.zero(squares[i])
+		p.zero(along[i])
+	}
+	p.dimensions(dims, []Register{to, x, slope, shift}, func(i int, at func(Register) Mem, t tail, masked bool) {
+		s, a := p.load(at(slope), t, i, masked), p.load(at(shift), t, i, masked)
+		u := p.load(at(x), t, i, masked)
+		VFMADD213PS(a, s, u)
+		VFMADD231PS(u, u, squares[i])
+		VFMADD231PS(u, a, along[i])
+		VMULPS(s, u, u)
+		p.store(u, at(to), t, i, masked)
+	})
+	p.reduce(squares, sums)
+	ADDQ(U8(4), sums)
+	p.reduce(along, sums)
+	VZEROUPPER()
+	RET()
+}
+
 // step adds as many dimensions as acc has lanes.
 func (p processor) step(sum int, k constants, x, y Register, acc []VecVirtual, t tail, masked bool) {
 	for i := range acc {
 		from, with := Mem{Base: x, Disp: i * p.bytes()}, Mem{Base: y, Disp: i * p.bytes()}
-		u := p.vector()
+		u := p.load(with, t, i, masked)
 		var v Op = from
-		switch {
-		case !masked:
-			VMOVUPS(with, u)
-		case p.wide():
-			w := p.vector()
-			VMOVUPS_Z(with, t.k, u)
-			VMOVUPS_Z(from, t.k, w)
-			v = w
-		default:
-			w := p.vector()
-			VMASKMOVPS(with, t.masks[i], u)
-			VMASKMOVPS(from, t.masks[i], w)
-			v = w
+		if masked {
+			v = p.load(from, t, i, masked)
 		}
 		if sum == dot {
 			VFMADD231PS(v, u, acc[i])
@@ -543,7 +649,10 @@ func main() {
 		p.tile()
 		p.above()
 		p.against()
+		p.standardise()
+		p.affine()
 	}
 	pack()
+	fetch()
 	Generate()
 }
