@@ -18,7 +18,6 @@ type Row struct {
 	reach   []int32    // places whose best is at least floor
 	top     []float32  // their best
 	keys    []rank.Key // scratch
-	member  []float32  // by sample: 1 for the neighbours of the row's sample; 0 between calls
 	marks   []uint64   // a bit by sample, for the same in CoNeighbours: unlike own, they fit into a cache
 	own     []float32  // by sample: the probabilities of these
 	met     []int32    // scratch: those of these that another sample has
