@@ -231,16 +231,6 @@ func (r *Row) coNeighbour(j int32, p, sum float32, near *Neighbourhoods, k int) 
 // marked reports whether a sample is a neighbour of the row's.
 func (r *Row) marked(j int32) bool { return r.marks[j>>6]>>(j&63)&1 != 0 }
 
-// common adds up the weights of the samples of index that are members.
-func common(member []float32, index []int32, weight []float32) float64 {
-	weight = weight[:len(index)]
-	sum := 0.0
-	for t, h := range index {
-		sum += float64(member[h] * weight[t])
-	}
-	return sum
-}
-
 // shared adds up, over the samples of index that are given something, what they are given, and weight.
 func (r *Row) shared(index []int32, weight []float32) (own, other float32) {
 	weight = weight[:len(index)]
