@@ -242,9 +242,10 @@ func (p *plan) footprint() int64 {
 	return max(rows+max(preparing, neighbours, union, learn+indexes, fuse+indexes), clustering+indexes, linked, p.structureFootprint(), p.readingFootprint(), p.aloneFootprint()) + p.featuresFootprint() + samples*int64(48+16*views) + fixed
 }
 
-// reads says whether it is found out which version of the rows of each view is compared.
+// reads says whether it is found out which version of the rows of each view is compared. Where samples are only held
+// against clouds, all are: it would take half of the time.
 func (p *plan) reads() bool {
-	return p.Preset == Auto && len(p.dims) > 1 && slices.ContainsFunc(p.Metrics, func(m similarity.Metric) bool { return m == similarity.Cosine }) && p.Scale == view.Mixed
+	return p.Preset == Auto && p.most == 0 && len(p.dims) > 1 && slices.ContainsFunc(p.Metrics, func(m similarity.Metric) bool { return m == similarity.Cosine }) && p.Scale == view.Mixed
 }
 
 // readingFootprint returns the bytes that this takes, beside all rows as given.
