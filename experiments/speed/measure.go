@@ -104,7 +104,7 @@ func (e *Experiment) fit(ctx context.Context, t *lab.Task) error {
 		return err
 	}
 	t.Scores = &score.Scores{}
-	if err := json.Unmarshal(p.Out, t.Scores); err != nil || as != lab.Default {
+	if err := json.Unmarshal(p.Out, t.Scores); err != nil || as != lab.Default || t.Setup.Synth == nil {
 		return err
 	}
 	return e.afterwards(ctx, t, out)
