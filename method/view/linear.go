@@ -113,7 +113,7 @@ func (l *Linear) Row(to *LinearRow, row []float32) bool {
 	if l.scaler.Log {
 		to.logarithms = room(to.logarithms, d)
 		for k, x := range row {
-			to.logarithms[k] = float32(logarithm(float64(x)))
+			to.logarithms[k] = float32(l.scaler.value(x))
 		}
 		row = to.logarithms
 	}
