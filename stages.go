@@ -69,6 +69,9 @@ func (r *run) space(v *View, scaler *view.Scaler, m int) (*similarity.Space, err
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
+	if space, err := r.sparse(v, scaler, m); space != nil || err != nil {
+		return space, r.varied(space, err, m)
+	}
 	if r.plan.lean(m) {
 		space, err := similarity.Lazy(r.ctx, v, scaler, r.plan.Order, r.plan.Threads)
 		return space, r.varied(space, err, m)
@@ -83,6 +86,18 @@ func (r *run) space(v *View, scaler *view.Scaler, m int) (*similarity.Space, err
 	}
 	space, err := similarity.NewSpace(r.ctx, scaled, r.plan.Metrics[m], r.plan.Order, r.plan.Consume || copied, r.plan.Threads)
 	return space, r.varied(space, err, m)
+}
+
+// sparse returns the space of view m where it is mostly zeros, and its neighbours are found sooner by the values that are not; else nil.
+func (r *run) sparse(v *View, scaler *view.Scaler, m int) (*similarity.Space, error) {
+	if r.plan.Metrics[m] != similarity.Cosine {
+		return nil, nil
+	}
+	space, err := similarity.Sparse(r.ctx, v, scaler, r.plan.Order, r.plan.Threads)
+	if space == nil || err != nil || space.Work() > r.plan.Search.Cost(space.Count(), space.Dims, r.plan.Candidates) {
+		return nil, err
+	}
+	return space, nil
 }
 
 // varied returns the error that there was in making the space of view m, or that its rows are all

@@ -228,18 +228,18 @@ func (r *reader) neighbours() error {
 	return nil
 }
 
-// scaled returns the rows of the chosen samples in view m, in all versions.
-func (r *reader) scaled(m int) (*view.View, error) {
-	excerpt, err := view.Excerpt(r.views[m:m+1], r.chosen)
-	if err != nil {
-		return nil, err
-	}
-	return r.scalers[m].Apply(r.ctx, excerpt[0], r.threads)
-}
-
 // each calls do with the space of the chosen samples in view m, in every one of the versions.
 func (r *reader) each(m int, versions []view.Version, do func(v view.Version, space *similarity.Space) error) error {
-	scaled, err := r.scaled(m)
+	excerpt, err := view.Excerpt(r.views[m:m+1], r.chosen)
+	if err != nil {
+		return err
+	}
+	if r.metrics[m] == similarity.Cosine {
+		if sparse, err := r.eachSparse(excerpt[0], m, versions, do); sparse || err != nil {
+			return err
+		}
+	}
+	scaled, err := r.scalers[m].Apply(r.ctx, excerpt[0], r.threads)
 	if err != nil {
 		return err
 	}
@@ -262,6 +262,24 @@ func (r *reader) each(m int, versions []view.Version, do func(v view.Version, sp
 		}
 	}
 	return nil
+}
+
+// eachSparse is each where the rows are mostly zeros, and reports whether they are.
+func (r *reader) eachSparse(excerpt *view.View, m int, versions []view.Version, do func(v view.Version, space *similarity.Space) error) (bool, error) {
+	for _, v := range versions {
+		scaler, err := r.scalers[m].Only(v)
+		if err != nil {
+			return false, err
+		}
+		space, err := similarity.SparsePart(r.ctx, excerpt, scaler, r.threads)
+		if space == nil || err != nil {
+			return false, err
+		}
+		if err := do(v, space); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // confirmed returns Readings.Confirmed for what is taken.

@@ -218,3 +218,48 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 }
+
+// Rows that are mostly zeros are compared by what is not 0, and as alike as whole rows are.
+func TestReadSparse(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	v := &view.View{Name: "words", Samples: 80, Dims: 120, Data: make([]float32, 80*120)}
+	for i := range v.Samples {
+		for range 6 {
+			v.Row(i)[20*(i%4)+random.IntN(40)] = float32(1 + random.IntN(3))
+		}
+	}
+	scaler, err := v.Scaler(t.Context(), view.Mixed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{
+		ctx: t.Context(), views: []*view.View{v}, scalers: []*view.Scaler{scaler}, chosen: []int{3, 1, 4, 15, 9, 2, 6},
+		metrics: []similarity.Metric{similarity.Cosine}, threads: 2,
+	}
+	found := 0
+	err = r.each(0, scaler.Versions(), func(version view.Version, space *similarity.Space) error {
+		found++
+		one, err := scaler.Only(version)
+		if err != nil {
+			return err
+		}
+		want, err := similarity.Lazy(t.Context(), v, one, nil, 1)
+		if err != nil {
+			return err
+		}
+		if !space.Sparse() {
+			t.Errorf("%v: whole rows are compared", version)
+		}
+		for i, a := range r.chosen {
+			for j, b := range r.chosen {
+				if x, y := space.Similarity(i, j), want.Similarity(a, b); math.Abs(float64(x-y)) > 1e-5 {
+					t.Errorf("%v: samples %d and %d: %v, want %v", version, a, b, x, y)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || found != 4 {
+		t.Errorf("%d versions, %v", found, err)
+	}
+}

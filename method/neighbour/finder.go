@@ -68,6 +68,9 @@ func newFinder(ctx context.Context, s *similarity.Space, k int, seed uint64, set
 }
 
 func (f *finder) search() error {
+	if f.space.Sparse() {
+		return f.exactSparse()
+	}
 	if f.settings.approximates(f.rows.count(), f.k) {
 		return f.approximate()
 	}
@@ -118,6 +121,30 @@ func (f *finder) exact() error {
 		return err
 	}
 	err = f.fillLists(best)
+	f.meter.finish()
+	return err
+}
+
+// exactSparse compares every row with all others at once.
+func (f *finder) exactSparse() error {
+	n := f.rows.count()
+	f.meter.expect(float64(n))
+	done := f.meter.stage(float64(n), 1)
+	err := parallel.Blocks(f.ctx, f.threads, n, 16, func(worker, lo, hi int) {
+		l := &f.perThread[worker]
+		l.similarities = room(l.similarities, n)
+		for r := lo; r < hi; r++ {
+			f.space.All(l.similarities, r)
+			l.keys = l.keys[:0]
+			for t, x := range l.similarities {
+				if t != r {
+					l.keys = append(l.keys, rank.New(x, int32(f.space.Sample(t))))
+				}
+			}
+			f.setList(r, rank.Best(l.keys, f.k))
+		}
+		done(float64(hi - lo))
+	})
 	f.meter.finish()
 	return err
 }

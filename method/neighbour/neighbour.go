@@ -189,7 +189,7 @@ func search(ctx context.Context, s *similarity.Space, k int, seed uint64, settin
 	if err := settings.Resolve(); err != nil {
 		return nil, nil, err
 	}
-	if settings.approximates(s.Count(), k) {
+	if settings.approximates(s.Count(), k) && !s.Sparse() {
 		c, err := findCopies(ctx, s, threads)
 		if err != nil {
 			return nil, nil, err

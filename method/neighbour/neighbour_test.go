@@ -347,3 +347,31 @@ func BenchmarkTies(b *testing.B) {
 		search(b, s, 30, 1)
 	}
 }
+
+// Rows that are mostly zeros have the neighbours that their similarities say, ties by number.
+func TestSparse(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	v := newView(random, 160, 80, 0.2, func() float32 { return float32(max(0, random.IntN(60)-57)) })
+	scaler, err := v.Scaler(t.Context(), view.Mixed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := similarity.Sparse(t.Context(), v, scaler, random.Perm(v.Samples), 2)
+	if err != nil || s == nil {
+		t.Fatal(s, err)
+	}
+	ranking := brute(s, s.Similarity)
+	for _, k := range []int{1, 7, s.Count() - 1} {
+		for threads := 1; threads <= 3; threads++ {
+			checkLists(t, s, search(t, s, k, threads), k, ranking)
+		}
+	}
+	last := 0
+	l, err := neighbour.Search(t.Context(), s, 5, 0, neighbour.Settings{Method: neighbour.Approximate}, 2, func(done int) { last = done })
+	if err != nil || last != s.Count() {
+		t.Errorf("%d of %d rows are done; %v", last, s.Count(), err)
+	}
+	if l.Search.Method != neighbour.Exact || l.Search.Recall != 1 {
+		t.Errorf("the search was %v", l.Search)
+	}
+}

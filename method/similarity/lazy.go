@@ -1,6 +1,7 @@
 package similarity
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -50,25 +51,10 @@ const atATime = 256
 // and makes the others anew when they are compared. The view and the scaler must not change
 // meanwhile. The errors are those of NewSpace and Scaler.Validate.
 func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, order sparse.Permutation, threads int) (*Space, error) {
-	if err := kernel.Check(); err != nil {
+	if err := checkScaled(v, scaler, order); err != nil {
 		return nil, err
 	}
-	if err := v.Check(); err != nil {
-		return nil, err
-	}
-	if err := scaler.Validate(v.Dims); err != nil {
-		return nil, err
-	}
-	if order != nil {
-		if err := order.Check(v.Samples); err != nil {
-			return nil, err
-		}
-	}
-	s := &Space{
-		Name: v.Name, Samples: v.Samples, Dims: scaler.Scale.Dims(v.Dims), FirstZero: -1, metric: Cosine, kernel: kernel.Best(),
-		lazy: &lazyRows{view: v, scaler: scaler, known: make([]view.Lengths, v.Samples)},
-	}
-	s.lazy.places = kept(s.Samples, s.Dims, threads)
+	s := newLazy(v, scaler, threads)
 	slot := slots(v, false)
 	err := parallel.Blocks(ctx, threads, v.Samples, 1024, func(_, lo, hi int) {
 		row := make([]float32, s.Dims)
@@ -89,10 +75,34 @@ func Lazy(ctx context.Context, v *view.View, scaler *view.Scaler, order sparse.P
 	return s, nil
 }
 
+// checkScaled reports why no space can be made of a view scaled by the scaler.
+func checkScaled(v *view.View, scaler *view.Scaler, order sparse.Permutation) error {
+	if err := cmp.Or(kernel.Check(), v.Check()); err != nil {
+		return err
+	}
+	if err := scaler.Validate(v.Dims); err != nil {
+		return err
+	}
+	if order == nil {
+		return nil
+	}
+	return order.Check(v.Samples)
+}
+
+// newLazy returns the space of a view scaled by the scaler, without its samples.
+func newLazy(v *view.View, scaler *view.Scaler, threads int) *Space {
+	s := &Space{
+		Name: v.Name, Samples: v.Samples, Dims: scaler.Scale.Dims(v.Dims), FirstZero: -1, metric: Cosine, kernel: kernel.Best(),
+		lazy: &lazyRows{view: v, scaler: scaler, known: make([]view.Lengths, v.Samples)},
+	}
+	s.lazy.places = kept(s.Samples, s.Dims, threads)
+	return s
+}
+
 // Kept returns the space with all rows in memory, those of the samples that have the view alone; s itself
-// where it has them. The error is the context's own.
+// where it has them or has no need of them, being Sparse. The error is the context's own.
 func (s *Space) Kept(ctx context.Context, threads int) (*Space, error) {
-	if s.lazy == nil {
+	if s.lazy == nil || s.sparse != nil {
 		return s, nil
 	}
 	out := *s

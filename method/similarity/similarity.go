@@ -43,6 +43,7 @@ type Space struct {
 	floor  float64     // least mean distance of a local scale
 	lazy   *lazyRows   // makes the rows, in place of data; nil where there is data
 	stored *storedRows // where the rows are read from; nil where there is data, or lazy
+	sparse *sparseRows // compares the rows of samples by what is not 0, beside lazy; else nil
 }
 
 // NewSpace prepares view v, which must be valid. Sample i of the space is sample
@@ -380,6 +381,10 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 	scale := float32(0)
 	if s.scale != nil {
 		scale = s.scale[s.slot[i]]
+	}
+	if s.sparse != nil {
+		s.sparse.against(s, i, scale, dst, others)
+		return
 	}
 	var query []float32
 	if s.lazy == nil {

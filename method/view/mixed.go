@@ -86,30 +86,14 @@ const (
 func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 	random := rand.New(rand.NewPCG(uint64(len(present)), 0))
 	random.Shuffle(len(present), func(i, j int) { present[i], present[j] = present[j], present[i] })
-	w, joined := width(v.Dims), make([]float64, Mixed.Dims(v.Dims))
-	rows := make([][]float64, measured(len(present), v.Dims))
-	for i := range rows {
-		rows[i] = make([]float64, w)
+	some := present[:measured(len(present), v.Dims)]
+	variances, err := s.variances(ctx, v, some)
+	if err != nil {
+		return err
 	}
-	pairs, row := float64(len(rows)*(len(rows)-1))/2, make([]float64, len(rows))
 	var weights [3]float64
-	for part := range weights {
-		for i, to := range rows {
-			s.join(joined, v.Row(present[i]))
-			copy(to, joined[part*w:])
-		}
-		sum, squares := 0.0, 0.0
-		for i, a := range rows {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			cosines(row, a, rows[:i])
-			for _, cosine := range row[:i] {
-				sum += cosine / pairs
-				squares += cosine * cosine / pairs
-			}
-		}
-		if variance := squares - sum*sum; variance > rounding {
+	for part, variance := range variances {
+		if variance > rounding {
 			weights[part] = math.Pow(variance, -0.25)
 		}
 	}
@@ -118,6 +102,47 @@ func (s *Scaler) weigh(ctx context.Context, v *View, present []int) error {
 		s.Weights[0] = 1 // a constant view stays what it is
 	}
 	return nil
+}
+
+// variances returns those of the cosines of all pairs of some samples, by version.
+func (s *Scaler) variances(ctx context.Context, v *View, some []int) (variances [3]float64, err error) {
+	excerpt, err := Excerpt([]*View{v}, some)
+	if err != nil {
+		return variances, err
+	}
+	apart, err := s.Sparse(ctx, excerpt[0], 1)
+	if err != nil {
+		return variances, err
+	}
+	pairs := float64(len(some)*(len(some)-1)) / 2
+	if apart != nil {
+		return apart.variances(ctx, pairs)
+	}
+	w, joined := width(v.Dims), make([]float64, Mixed.Dims(v.Dims))
+	rows := make([][]float64, len(some))
+	for i := range rows {
+		rows[i] = make([]float64, w)
+	}
+	row := make([]float64, len(rows))
+	for part := range variances {
+		for i, to := range rows {
+			s.join(joined, v.Row(some[i]))
+			copy(to, joined[part*w:])
+		}
+		sum, squares := 0.0, 0.0
+		for i, a := range rows {
+			if ctx.Err() != nil {
+				return variances, ctx.Err()
+			}
+			cosines(row, a, rows[:i])
+			for _, cosine := range row[:i] {
+				sum += cosine / pairs
+				squares += cosine * cosine / pairs
+			}
+		}
+		variances[part] = squares - sum*sum
+	}
+	return variances, nil
 }
 
 // cosines sets to[t] to the product of a and others[t]. Four products are added up side by side, each in

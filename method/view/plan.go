@@ -15,7 +15,7 @@ func (s Scale) ScalerFootprint(samples, dims int) int64 {
 	if s != Mixed {
 		return 0
 	}
-	return 8*int64(samples) + int64(measured(samples, dims))*(8*int64(width(dims))+32)
+	return 8*int64(samples) + int64(measured(samples, dims))*(4*int64(dims)+8*int64(width(dims))+32)
 }
 
 // measured returns how many rows have their cosines measured under Mixed.
