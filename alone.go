@@ -125,7 +125,7 @@ func (r *run) choice(v *View, m int) (*choice, error) {
 		return nil, err
 	}
 	set := inner.plan.selection()
-	set.Features, set.Loose, set.Orders = e.features, e.together(alike), 1 // with more it is clearer, if anything, and takes longer
+	set.Features, set.Discriminant, set.Loose, set.Orders = e.features, e.discriminant, e.together(alike), 1 // with more it is clearer, if anything, and takes longer
 	found, err := selection.Choose(r.ctx, e.fused, set, inner.plan.Seed, inner.plan.Threads, nil)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/partition"
@@ -283,7 +284,9 @@ type evidence struct {
 	scales    [][]float32        // local scales, as Result has them
 	indexes   []*neighbour.Parts // as Result has them
 	features  *separation.Features
-	fused     *graph.Graph
+	// discriminant tells how far the views foretell clusters; nil where that is not asked.
+	discriminant *discriminant.Coordinates
+	fused        *graph.Graph
 }
 
 // evidence runs the stages from the views to the fused graph.
@@ -312,8 +315,20 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 		}
 		e.features = features.Features(e.order, leftOut)
 	}
+	if e.discriminant, err = r.discriminant(pairs); err != nil {
+		return nil, err
+	}
 	e.fused, err = r.fuse(views, pairs, functions)
 	return e, err
+}
+
+// discriminant reads what clusters are foretold by, where the granularity is to be chosen. It returns nil where it is not, and for samples
+// that are only held against clouds.
+func (r *run) discriminant(p *pairs) (*discriminant.Coordinates, error) {
+	if r.plan.Preset != Auto || r.plan.most > 0 {
+		return nil, nil
+	}
+	return discriminant.Read(r.ctx, p.spaces, r.plan.Threads)
 }
 
 // together keeps equal rows together, numbered as the evidence is: alike is what view.Equal returns.

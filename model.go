@@ -203,7 +203,7 @@ func (m *Model) ID(i int) string {
 }
 
 // Spaces returns the views as Fit compared them: the similarities are the same to the last
-// bit on the same kind of processor. In a view that was left out, no sample has a row. It
+// bit on the same kind of processor, but for views of mostly zeros, where last bits differ. In a view that was left out, no sample has a row. It
 // takes another copy of the rows, or three under view.Mixed. Of rows that OpenCurrent has left in the
 // file it is similarity.Stored. The errors are those of similarity.NewSpace, similarity.Stored and
 // view.Scaler.Apply, and a view without rows or with other than one local scale per sample.

@@ -8,6 +8,7 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/agreement"
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/linkage"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
@@ -265,12 +266,12 @@ func (p *plan) given() int64 {
 	return sum
 }
 
-// featuresFootprint returns the bytes of the features that separations are measured by.
+// featuresFootprint returns the bytes of the features that separations are measured by, and of the coordinates that clusters are foretold by.
 func (p *plan) featuresFootprint() int64 {
 	if p.Preset != Auto {
 		return 0
 	}
-	return separation.Footprint(p.samples, p.dims)
+	return separation.Footprint(p.samples, p.dims) + discriminant.Footprint(p.samples, len(p.dims))
 }
 
 // cuts says whether a number of clusters, or what suits examples, is made by a cut of what is found without them.

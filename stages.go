@@ -88,9 +88,10 @@ func (r *run) space(v *View, scaler *view.Scaler, m int) (*similarity.Space, err
 	return space, r.varied(space, err, m)
 }
 
-// sparse returns the space of view m where it is mostly zeros, and its neighbours are found sooner by the values that are not; else nil.
+// sparse returns the space of view m where it is mostly zeros, and its neighbours are found sooner by the values that are not; else nil. The samples of
+// an index are compared whole.
 func (r *run) sparse(v *View, scaler *view.Scaler, m int) (*similarity.Space, error) {
-	if r.plan.Metrics[m] != similarity.Cosine {
+	if r.plan.Metrics[m] != similarity.Cosine || v.Samples >= r.plan.indexed {
 		return nil, nil
 	}
 	space, err := similarity.Sparse(r.ctx, v, scaler, r.plan.Order, r.plan.Threads)
@@ -140,9 +141,11 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, []*nei
 	own := sparse.Permutation(r.plan.Order).Inverse()
 	lists, indexes := make([]*neighbour.Lists, len(spaces)), make([]*neighbour.Parts, len(spaces))
 	for m, s := range spaces {
-		kept, err := s.Kept(r.ctx, r.plan.Threads) // until the next view
-		if err != nil {
-			return nil, nil, err
+		kept, err := s, error(nil)
+		if !s.Sparse() {
+			if kept, err = s.Kept(r.ctx, r.plan.Threads); err != nil { // until the next view
+				return nil, nil, err
+			}
 		}
 		report := func(done int) { step.done(before + done) }
 		if s.Samples < r.plan.indexed {
@@ -400,7 +403,7 @@ func (r *run) cluster(fused *graph.Graph, known, loose *constraint.Resolved, e *
 // the best.
 func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, e *evidence) (*clustering, error) {
 	set := r.plan.selection()
-	set.Features = e.features
+	set.Features, set.Discriminant = e.features, e.discriminant
 	if set.Loose = loose; known == loose {
 		known = nil
 	}

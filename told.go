@@ -104,7 +104,7 @@ func (r *run) add(found *clustering, own selection.Level, c *linkage.Cut, walk *
 	found.levels, found.level = slices.Insert(found.levels, at, own), now
 	r.trace.Tried = append(r.trace.Tried, selection.Candidate{
 		Neighbours: own.Neighbours, Resolution: own.Resolution, Clusters: own.Clusters, Reproducibility: 1, Plateau: c.F1, Agreement: c.Least,
-		Evenness: selection.Evenness(sizes(own.Labels)), Compression: own.Compression, Modularity: modularity, Separation: 1, Score: score, Linked: true,
+		Evenness: selection.Evenness(sizes(own.Labels)), Compression: own.Compression, Modularity: modularity, Separation: 1, Discriminability: 1, Score: score, Linked: true,
 	})
 	if take {
 		found.level, r.trace.Chosen, r.trace.Linked = at, len(r.trace.Tried)-1, true

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/selection"
@@ -115,6 +116,15 @@ func (u *update) look() (*Granularity, error) {
 		leftOut[v] = m.Views[v].LeftOut
 	}
 	plan.Features = features.Features(nil, leftOut)
+	if n <= discriminant.MaxSamples {
+		spaces, err := m.Spaces(u.ctx, u.threads)
+		if err != nil {
+			return nil, err
+		}
+		if plan.Discriminant, err = discriminant.Read(u.ctx, spaces, u.threads); err != nil {
+			return nil, err
+		}
+	}
 	found, err := selection.Search(u.ctx, fused, u.known, plan, set.Seed, u.threads, nil)
 	if err != nil {
 		return nil, err

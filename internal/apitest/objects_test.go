@@ -14,6 +14,7 @@ import (
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/neighbour"
 	"github.com/mvclust/mvclust/method/pair"
@@ -173,9 +174,24 @@ func (p kinds) contractions() {
 func (p kinds) structures(t *testing.T, g *good) {
 	read, err := separation.Read(t.Context(), g.views, 1)
 	must(t, err)
+	coordinates, err := discriminant.Read(t.Context(), g.spaces, 1)
+	must(t, err)
+	these(p, coordinates, nil, &discriminant.Coordinates{})
 	these(p, read, nil, &separation.Views{})
 	these(p, read.Features(nil, nil), nil, &separation.Features{})
 	ctx := t.Context()
+	words := &view.View{Name: "words", Samples: samples, Dims: 40, Data: make([]float32, samples*40)}
+	for i := range samples {
+		words.Row(i)[i%40], words.Row(i)[i%7] = 1, 2
+	}
+	scaler, err := words.Scaler(ctx, view.Mixed, nil)
+	must(t, err)
+	apart, err := scaler.Sparse(ctx, words, 1)
+	must(t, err)
+	these(p, apart)
+	mostlyZeros, err := similarity.Sparse(ctx, words, scaler, nil, 1)
+	must(t, err)
+	these(p, mostlyZeros)
 	for i, x := range graphs(g) {
 		add(p, fmt.Sprint("graph ", i), x)
 	}
@@ -337,6 +353,9 @@ func (p kinds) models(t *testing.T, g *good) {
 	these(p, func(int, *view.View) {}, nil)
 	these(p, func(int, []float32) {}, nil)
 	these(p, &view.Linear{}, nil)
+	these(p, &view.Sparse{}, nil)
+	these(p, &view.Spread{}, nil)
+	these(p, make([][3]float64, samples), nil)
 	these(p, &view.LinearRow{}, nil)
 	these(p, view.Lengths{}, view.Lengths{Norm: 1}, view.Lengths{Norm: math.NaN()})
 	these(p, &neighbour.Parts{}, &neighbour.Parts{Axes: []float32{1}, Centres: []float32{1}, Cells: []int32{7}}, nil)

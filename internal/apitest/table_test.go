@@ -7,6 +7,7 @@ import (
 	"github.com/mvclust/mvclust/explain"
 	"github.com/mvclust/mvclust/method/agreement"
 	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/linkage"
 	"github.com/mvclust/mvclust/method/neighbour"
@@ -33,6 +34,21 @@ const manySamples = 1000
 // table holds every exported function of the public packages and of those under method. A method
 // is a function whose first argument is the receiver.
 var table = map[string]any{
+	"discriminant.Coordinates.Of":        (*discriminant.Coordinates).Of,
+	"discriminant.Footprint":             discriminant.Footprint,
+	"discriminant.Read":                  discriminant.Read,
+	"selection.Candidate.Foretold":       (*selection.Candidate).Foretold,
+	"similarity.Sparse":                  similarity.Sparse,
+	"similarity.SparsePart":              similarity.SparsePart,
+	"similarity.Space.All":               (*similarity.Space).All,
+	"similarity.Space.Sparse":            (*similarity.Space).Sparse,
+	"similarity.Space.Plain":             (*similarity.Space).Plain,
+	"similarity.Space.Work":              (*similarity.Space).Work,
+	"view.Scaler.Sparse":                 (*view.Scaler).Sparse,
+	"view.Sparse.Products":               (*view.Sparse).Products,
+	"view.Sparse.Spread":                 (*view.Sparse).Spread,
+	"view.Sparse.Zero":                   (*view.Sparse).Zero,
+	"view.Spread.Product":                (*view.Spread).Product,
 	"similarity.MeanDistance":            similarity.MeanDistance,
 	"similarity.Space.Distance":          (*similarity.Space).Distance,
 	"similarity.LocalScaleAmong":         similarity.LocalScaleAmong,

@@ -185,7 +185,8 @@ func numbers(n int) []int32 {
 // threads, of which 0 or less stands for all usable processors. The errors are those of
 // Space.Check, rows that are similarity.Stored, a count below 1, and the context's own.
 func Centres(ctx context.Context, s *similarity.Space, count int, seed uint64, threads int) ([]float32, error) {
-	if err := whole(s); err != nil {
+	s, err := inMemory(ctx, s, threads)
+	if err != nil {
 		return nil, err
 	}
 	if count < 1 {

@@ -72,7 +72,8 @@ const minIndexed = 10_000
 // or less stands for all usable processors; the index is the same for any number. The only
 // errors are those of Settings.Resolve and Space.Check, rows that are similarity.Stored, and the context's own.
 func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int) (*Index, error) {
-	if err := whole(s); err != nil {
+	s, err := inMemory(ctx, s, threads)
+	if err != nil {
 		return nil, err
 	}
 	if err := settings.Resolve(); err != nil {
@@ -81,7 +82,6 @@ func NewIndex(ctx context.Context, s *similarity.Space, k int, seed uint64, sett
 	x := &Index{made: *newFinder(ctx, s, k, seed, settings, threads, nil)}
 	f := &x.made
 	f.lists = &Lists{}
-	var err error
 	if f.divides() {
 		err = x.buildCells()
 	}

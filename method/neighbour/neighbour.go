@@ -180,6 +180,14 @@ func whole(s *similarity.Space) error {
 	return nil
 }
 
+// inMemory returns the space with all rows in memory. The errors are those of whole, and the context's own.
+func inMemory(ctx context.Context, s *similarity.Space, threads int) (*similarity.Space, error) {
+	if err := whole(s); err != nil {
+		return nil, err
+	}
+	return s.Kept(ctx, threads)
+}
+
 // search is Search. With indexed it returns the parts of an index, too, where the search has found most of
 // them; else nil.
 func search(ctx context.Context, s *similarity.Space, k int, seed uint64, settings Settings, threads int, indexed bool, progress func(done int)) (*Lists, *Parts, error) {
@@ -188,6 +196,12 @@ func search(ctx context.Context, s *similarity.Space, k int, seed uint64, settin
 	}
 	if err := settings.Resolve(); err != nil {
 		return nil, nil, err
+	}
+	if !s.Sparse() {
+		var err error
+		if s, err = s.Kept(ctx, threads); err != nil {
+			return nil, nil, err
+		}
 	}
 	if settings.approximates(s.Count(), k) && !s.Sparse() {
 		c, err := findCopies(ctx, s, threads)

@@ -34,7 +34,8 @@ type Parts struct {
 // FindParts returns the parts of the index that NewIndex makes with the same arguments and the zero Settings;
 // nil where there are so few rows that there is nothing to find out. The errors are those of NewIndex.
 func FindParts(ctx context.Context, s *similarity.Space, k int, seed uint64, threads int) (*Parts, error) {
-	if err := whole(s); err != nil {
+	s, err := inMemory(ctx, s, threads)
+	if err != nil {
 		return nil, err
 	}
 	x := &Index{made: *newFinder(ctx, s, k, seed, Settings{}, threads, nil)}
@@ -240,14 +241,15 @@ func Restore(ctx context.Context, s *similarity.Space, k int, seed uint64, p *Pa
 	if err := p.Validate(s.Dims); err != nil {
 		return nil, err
 	}
-	x := &Index{made: *newFinder(ctx, s, k, seed, Settings{}, threads, nil), report: p.Report, probes: p.Report.Probes}
-	f := &x.made
-	f.lists = &Lists{}
 	if len(p.Axes) == 0 || len(p.Centres) == 0 { // rows themselves are compared
-		if err := whole(s); err != nil {
+		var err error
+		if s, err = inMemory(ctx, s, threads); err != nil {
 			return nil, err
 		}
 	}
+	x := &Index{made: *newFinder(ctx, s, k, seed, Settings{}, threads, nil), report: p.Report, probes: p.Report.Probes}
+	f := &x.made
+	f.lists = &Lists{}
 	if len(p.Centres) == 0 {
 		return x, x.undivided()
 	}

@@ -106,7 +106,7 @@ func SearchContracted(ctx context.Context, c *Contraction, set Settings, seed ui
 	if err := setCriteria(ctx, walk, nil, r.Candidates, len(s.plan.resolutions), threads); err != nil {
 		return nil, err
 	}
-	r.Best, r.Clear = choose(r.Candidates, all, all/2)
+	_, r.Best, r.Clear = choose(r.Candidates, all, all/2)
 	if err := s.divide(ctx, walk, r, threads); err != nil {
 		return nil, err
 	}

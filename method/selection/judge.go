@@ -77,6 +77,11 @@ func Criteria() []Criterion {
 			Exponents: [3]float64{0, 2, 1}, Factor: func(c *Candidate) float64 { return max(0, c.Modularity) },
 			measure: (*judge).modularity, field: func(c *Candidate) *float64 { return &c.Modularity },
 		},
+		{
+			Name: "discriminability", Meaning: "how far the views foretell the clusters of samples, beyond chance (kappa of linear discriminant analysis)",
+			Exponents: [3]float64{4, 4, 0}, Factor: (*Candidate).Foretold,
+			measure: func(*judge, int) float64 { return 1 }, field: func(c *Candidate) *float64 { return &c.Discriminability },
+		},
 	}
 }
 
@@ -85,6 +90,12 @@ const separate = 0.6
 
 // Apart returns the factor that c.Separation is in the score: min(1, c.Separation / 0.6), in [0, 1].
 func (c *Candidate) Apart() float64 { return min(1, max(0, c.Separation)/separate) }
+
+// discriminable is the discriminability from which on the score does not depend on it.
+const discriminable = 0.7
+
+// Foretold returns the factor that c.Discriminability is in the score: min(1, c.Discriminability / 0.7), in [0, 1].
+func (c *Candidate) Foretold() float64 { return min(1, max(0, c.Discriminability)/discriminable) }
 
 // score returns the product of the criteria's powers, that of the evenness times its weight. One
 // cluster, or more than most, is no answer.
@@ -121,20 +132,42 @@ const (
 	even = 0.5
 )
 
-// choose sets the scores, and returns the place of the best candidate and whether its plateau
+// decide is choose. It measures the discriminability of the candidates that choose takes, until it takes some that
+// are measured: that of others can only make their scores lower.
+func (s *searcher) decide(ctx context.Context, candidates []Candidate, most, threads int) (best int, isClear bool, err error) {
+	measured := make([]bool, len(candidates))
+	for {
+		first, best, isClear := choose(candidates, s.plan.samples, most)
+		if s.set.Discriminant == nil || measured[first] && measured[best] {
+			return best, isClear, nil
+		}
+		for _, at := range []int{first, best} {
+			c := &candidates[at]
+			if measured[at] {
+				continue
+			}
+			measured[at] = true
+			if c.Discriminability, err = s.set.Discriminant.Of(ctx, c.labels, c.Clusters, threads); err != nil {
+				return 0, false, err
+			}
+		}
+	}
+}
+
+// choose sets the scores, and returns the place of the best candidate by the first score, that of the best of all, and whether its plateau
 // is clear. If it is not, the scores are those for this case. If it is, they are those by which it
 // is; but of all that are about as clear, the best is the one that the other score prefers, which
 // looks less at the plateau and more at what the clusters say of the walk.
-func choose(candidates []Candidate, samples, most int) (best int, isClear bool) {
+func choose(candidates []Candidate, samples, most int) (first, best int, isClear bool) {
 	weight := evennessWeight(samples)
 	by := [...][]float64{whereClear: scores(candidates, whereClear, samples, most), whereUnclear: scores(candidates, whereUnclear, samples, most)}
-	first, row := &candidates[top(candidates, by[whereClear])], whereUnclear
-	if isClear = first.clear(stable, weight); isClear {
+	first, row := top(candidates, by[whereClear]), whereUnclear
+	if isClear = candidates[first].clear(stable, weight); isClear {
 		row = whereClear
 	}
 	for c := range candidates {
 		candidates[c].Score = by[row][c]
-		if isClear && !candidates[c].clear(stable*first.Stability(), weight) {
+		if isClear && !candidates[c].clear(stable*candidates[first].Stability(), weight) {
 			by[whereUnclear][c] = 0
 		}
 	}
@@ -142,7 +175,7 @@ func choose(candidates []Candidate, samples, most int) (best int, isClear bool) 
 	if by[whereUnclear][best] == 0 {
 		best = top(candidates, by[row])
 	}
-	return best, isClear
+	return first, best, isClear
 }
 
 // scores returns the scores of all candidates with the exponents of a row.

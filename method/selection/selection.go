@@ -17,6 +17,7 @@ import (
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/constraint"
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
@@ -40,6 +41,8 @@ type Settings struct {
 	MaxNeighbours int
 	// Features are what Separation is measured by; nil for nothing.
 	Features *separation.Features
+	// Discriminant are what Discriminability is measured by, of as many samples as the graph; nil for nothing.
+	Discriminant *discriminant.Coordinates
 	// Partition steers the search of every partition. Its Levels of 0 stand for Levels.
 	Partition partition.Settings
 }
@@ -115,7 +118,10 @@ type Candidate struct {
 	// Separation is separation.Features.Of the clusters and those that most steps out of them lead to: about 0
 	// for pieces of one cloud, and 1 where there are gaps. It is 1 without Settings.Features.
 	Separation float64 `json:"separation"`
-	// Score is the product of powers of the Criteria: Plateau^2.5 x Agreement^4 x Evenness^2 x
+	// Discriminability is discriminant.Coordinates.Of the clusters that stand for all orders: how far the views foretell in
+	// which cluster a sample is. It is measured of the candidates that would be chosen otherwise, and is 1 of all others.
+	Discriminability float64 `json:"discriminability"`
+	// Score is the product of powers of the Criteria, Foretold()^4 among them: Plateau^2.5 x Agreement^4 x Evenness^2 x
 	// Apart()^2 x Compression where the best plateau by this score is clear, and (Agreement x
 	// Reproducibility)^4 x Modularity^2 x Apart()^2 x Evenness x Compression where it is not. Of N samples,
 	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
@@ -275,8 +281,8 @@ func (s *searcher) judge(ctx context.Context, r *Result, threads int, tick func(
 		return nil, 0, err
 	}
 	tick(s.plan.judging())
-	r.Best, r.Clear = choose(r.Candidates, s.plan.samples, most)
-	return over, most, nil
+	r.Best, r.Clear, err = s.decide(ctx, r.Candidates, most, threads)
+	return over, most, err
 }
 
 // divide divides the chosen clusters where there are many samples.

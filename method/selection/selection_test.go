@@ -15,9 +15,12 @@ import (
 	"github.com/mvclust/mvclust/internal/lapse"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/internal/parallel"
+	"github.com/mvclust/mvclust/method/discriminant"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/partition"
 	"github.com/mvclust/mvclust/method/refine"
+	"github.com/mvclust/mvclust/method/similarity"
+	"github.com/mvclust/mvclust/method/view"
 	"github.com/mvclust/mvclust/score"
 )
 
@@ -508,8 +511,8 @@ func TestCriteria(t *testing.T) {
 // TestChoose goes by the second score, among plateaus that are about as clear, and even, where the
 // best by the first is clear.
 func TestChoose(t *testing.T) {
-	plateau := Candidate{Clusters: 4, Reproducibility: 1, Plateau: 0.99, Agreement: 0.99, Evenness: 0.9, Compression: 0.02, Modularity: 0.2, Separation: 1}
-	broad := Candidate{Clusters: 9, Reproducibility: 0.95, Plateau: 0.6, Agreement: 0.8, Evenness: 0.9, Compression: 0.06, Modularity: 0.5, Separation: 1}
+	plateau := Candidate{Clusters: 4, Reproducibility: 1, Plateau: 0.99, Agreement: 0.99, Evenness: 0.9, Compression: 0.02, Modularity: 0.2, Separation: 1, Discriminability: 1}
+	broad := Candidate{Clusters: 9, Reproducibility: 0.95, Plateau: 0.6, Agreement: 0.8, Evenness: 0.9, Compression: 0.06, Modularity: 0.5, Separation: 1, Discriminability: 1}
 	crumbs, finer, looser, chance := plateau, plateau, plateau, plateau
 	crumbs.Evenness = 0.3
 	finer.Plateau, finer.Agreement, finer.Modularity = 0.95, 0.93, 0.5
@@ -530,10 +533,65 @@ func TestChoose(t *testing.T) {
 		{"a clear plateau and a less clear one", []Candidate{plateau, looser, broad}, 0, true},
 		{"a clear plateau without a second score", []Candidate{broad, chance}, 1, true},
 	} {
-		best, isClear := choose(test.tried, 100, 50)
+		_, best, isClear := choose(test.tried, 100, 50)
 		if best != test.best || isClear != test.isClear {
 			t.Errorf("%s: chosen %d, clear %t", test.name, best, isClear)
 		}
+	}
+}
+
+// TestDecide passes over clusters that the views do not foretell, whatever their score, and measures no more than it takes.
+func TestDecide(t *testing.T) {
+	const samples, classes = 200, 4
+	r := rand.New(rand.NewPCG(4, 4))
+	v := &view.View{Name: "clouds", Samples: samples, Dims: 6, Data: make([]float32, samples*6)}
+	true4, crumbs := make([]int32, samples), make([]int32, samples)
+	for i := range samples {
+		true4[i], crumbs[i] = int32(i%classes), int32(r.IntN(40))
+		for k := range v.Row(i) {
+			v.Row(i)[k] = float32(0.3 * r.NormFloat64())
+		}
+		v.Row(i)[i%classes] += 2
+	}
+	space, err := similarity.NewSpace(t.Context(), v, similarity.Cosine, nil, false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coordinates, err := discriminant.Read(t.Context(), []*similarity.Space{space}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, clear := range []bool{false, true} {
+		broad := Candidate{Clusters: classes, Reproducibility: 0.9, Plateau: 0.7, Agreement: 0.7, Evenness: 0.9, Compression: 0.05, Modularity: 0.4, Separation: 1, Discriminability: 1, labels: true4}
+		fine, worse := broad, broad
+		fine.Clusters, fine.labels, fine.Compression = 40, crumbs, 0.2
+		worse.Compression = 0.01
+		if clear {
+			fine.Plateau, fine.Agreement = 0.99, 0.99
+			broad.Plateau, broad.Agreement = 0.96, 0.96
+		}
+		for _, with := range []bool{false, true} {
+			tried := []Candidate{fine, worse, broad}
+			s := &searcher{plan: plan{samples: samples}}
+			if with {
+				s.set.Discriminant = coordinates
+			}
+			best, isClear, err := s.decide(t.Context(), tried, samples/2, 2)
+			want := 0
+			if with {
+				want = 2
+			}
+			if err != nil || best != want || isClear != clear {
+				t.Errorf("with %t: chosen %d, clear %t, %v; want %d, %t", with, best, isClear, err, want, clear)
+			}
+			if with && (tried[0].Discriminability > 0.3 || tried[2].Discriminability < 0.9 || tried[1].Discriminability != 1) {
+				t.Errorf("discriminabilities are %v, %v and %v", tried[0].Discriminability, tried[1].Discriminability, tried[2].Discriminability)
+			}
+		}
+	}
+	s := &searcher{plan: plan{samples: samples}, set: Settings{Discriminant: coordinates}}
+	if _, _, err := s.decide(t.Context(), []Candidate{{Clusters: 2, labels: true4[1:]}, {Clusters: 2, labels: true4[1:]}}, samples/2, 1); err == nil {
+		t.Error("labels of other samples are taken")
 	}
 }
 

@@ -100,13 +100,13 @@ func newLazy(v *view.View, scaler *view.Scaler, threads int) *Space {
 }
 
 // Kept returns the space with all rows in memory, those of the samples that have the view alone; s itself
-// where it has them or has no need of them, being Sparse. The error is the context's own.
+// where it has them. The error is the context's own.
 func (s *Space) Kept(ctx context.Context, threads int) (*Space, error) {
-	if s.lazy == nil || s.sparse != nil {
+	if s.lazy == nil {
 		return s, nil
 	}
 	out := *s
-	out.lazy, out.data, out.slot = nil, make([]float32, s.Count()*s.Dims), slices.Repeat([]int32{absent}, s.Samples)
+	out.lazy, out.sparse, out.data, out.slot = nil, nil, make([]float32, s.Count()*s.Dims), slices.Repeat([]int32{absent}, s.Samples)
 	if s.scale != nil {
 		out.scale = make([]float32, s.Count())
 	}

@@ -119,6 +119,16 @@ func MeanDistance(m Metric, nearest []float32) float64 {
 	return sum / float64(max(1, len(nearest)))
 }
 
+// Plain returns the space whose similarities are not localised, s itself where they are not.
+func (s *Space) Plain() *Space {
+	if s == nil || s.scale == nil {
+		return s
+	}
+	out := *s
+	out.scale = nil
+	return &out
+}
+
 // LocalScales returns the local scales 1 / sqrt(r(i)) by sample, 0 where a sample lacks the
 // view. It returns nil where the space is not localised.
 func (s *Space) LocalScales() []float32 {

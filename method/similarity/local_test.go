@@ -135,6 +135,19 @@ func TestLocalised(t *testing.T) {
 
 // TestLocalisedEqualRows has samples of which most, or all neighbours, are equal: nothing
 // leaves the range of numbers, and equal samples are the most alike.
+// Plain takes localised similarities back.
+func TestPlain(t *testing.T) {
+	v := &view.View{Name: "v", Samples: 3, Dims: 2, Data: []float32{1, 0, 1, 1, 0, 1}}
+	s, err := similarity.NewSpace(t.Context(), v, similarity.Cosine, nil, false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := s.WithLocalScales([]float32{1, 2, 3})
+	if local.Similarity(0, 1) == s.Similarity(0, 1) || local.Plain().Similarity(0, 1) != s.Similarity(0, 1) || s.Plain() != s {
+		t.Error("the plain space has other similarities")
+	}
+}
+
 func TestLocalisedEqualRows(t *testing.T) {
 	eachMetric(t, func(t *testing.T, m similarity.Metric, random *rand.Rand) {
 		const n = 60

@@ -68,7 +68,7 @@ func sparseSpace(ctx context.Context, v *view.View, scaler *view.Scaler, order s
 // Sparse reports whether the samples are compared by the values that are not 0. All does that for all at once.
 func (s *Space) Sparse() bool { return s.sparse != nil }
 
-// Work estimates the time of All for every sample, in nanoseconds on two processors.
+// Work estimates the time of All for every sample, in nanoseconds on two processors. It panics if the space is not Sparse.
 func (s *Space) Work() float64 {
 	work := 2.5 * float64(s.Samples) * float64(s.Samples)
 	columns := &s.sparse.apart.Columns
@@ -79,8 +79,8 @@ func (s *Space) Work() float64 {
 	return work
 }
 
-// All sets dst[t] to how alike the r-th and the t-th of the samples that have the view are, for every t. The space must be Sparse, and
-// not localised. The values are those of Similarity. It panics if r is not in [0, Count), or if dst is shorter than Count.
+// All sets dst[t] to how alike the r-th and the t-th of the samples that have the view are, for every t. The values are those of
+// Similarity in the space that is not localised. It panics if the space is not Sparse, if r is not in [0, Count), or if dst is shorter than Count.
 func (s *Space) All(dst []float32, r int) {
 	x := s.sparse.borrow()
 	defer s.sparse.giveBack(x)

@@ -43,8 +43,14 @@ const (
 )
 
 // Sparse returns the rows of v taken apart. It returns nil where more than a tenth of the values are not 0 or a feature is far
-// from 0, and under another scale than Mixed. It panics if s is not valid for v.
+// from 0, and under another scale than Mixed. The errors are those of View.Check and Scaler.Validate, and the context's own.
 func (s *Scaler) Sparse(ctx context.Context, v *View, threads int) (*Sparse, error) {
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.Validate(v.Dims); err != nil {
+		return nil, err
+	}
 	if s.Scale != Mixed {
 		return nil, nil
 	}
@@ -147,7 +153,7 @@ func (a *Sparse) weigh(i int, weights [3]float64, dims int) {
 	}
 }
 
-// Zero reports whether the scaled row of sample i has no length, or is absent.
+// Zero reports whether the scaled row of sample i has no length, or is absent. It panics if i is out of range.
 func (a *Sparse) Zero(i int) bool { return a.weights[i] == [3]float64{} }
 
 // Spread is a row of a Sparse with its zeros.
@@ -157,7 +163,7 @@ type Spread struct {
 	values []float32
 }
 
-// Spread makes x the row of sample i, in the memory that x has.
+// Spread makes x the row of sample i, in the memory that x has. It panics if i is out of range.
 func (a *Sparse) Spread(x *Spread, i int) {
 	switch {
 	case x.of == a && x.sample == i:
@@ -175,7 +181,8 @@ func (a *Sparse) Spread(x *Spread, i int) {
 	}
 }
 
-// Product returns the product of the scaled rows of length 1 of x and of sample j.
+// Product returns the product of the scaled rows of length 1 of x and of sample j. It panics if j is out of range, or if x was not made by
+// Sparse.Spread.
 func (x *Spread) Product(j int) float64 { return x.of.product(x.sample, j, x.common(j)) }
 
 // common returns the sums of the products of what two rows have in common.
@@ -236,7 +243,8 @@ func (a *Sparse) variances(ctx context.Context, pairs float64) (variances [3]flo
 }
 
 // Products sets to[j] to the product of the scaled rows of length 1 of samples i and j, for every sample j, as Product has it to
-// the last bit. common is room for as many values. It takes as long as the columns that i has are filled.
+// the last bit. common is room for as many values. It takes as long as the columns that i has are filled. It panics if i is out of range,
+// or if to or common is too short.
 func (a *Sparse) Products(to []float32, common [][3]float64, i int) {
 	common = common[:len(a.weights)]
 	clear(common)
