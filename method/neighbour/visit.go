@@ -31,7 +31,7 @@ func (c *cells) probedBy(r int32) []int32 { return c.probed[int(r)*c.others:][:c
 // cells puts every row into the cell of the nearest centre. A row probes that cell and the
 // next nearest ones, probes in all.
 func (f *finder) cells(centres block, probes int) (*cells, error) {
-	near, err := f.nearest(f.reduced, centres, probes)
+	near, err := f.near(f.reduced, centres, probes, bestFirst)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/option"
 	"github.com/mvclust/mvclust/method/constraint"
 	"github.com/mvclust/mvclust/method/graph"
@@ -270,6 +271,7 @@ func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 			if at%1024 == 0 && f.ctx.Err() != nil {
 				return 0, f.ctx.Err()
 			}
+			s.fetch(order, at, false)
 			if s.move(int(i)) {
 				now++
 			}
@@ -284,6 +286,29 @@ func (f *search) moveNodes(level int, s *state) (moves int, err error) {
 	}
 	return moves, nil
 }
+
+// fetch brings the edges of the node that comes soon after place at in order into the cache: if it is active, or
+// of any.
+func (s *state) fetch(order []int32, at int, any bool) {
+	at += edgesAhead
+	if at >= len(order) || len(s.label) < manyNodes {
+		return
+	}
+	i := order[at]
+	if !any && !s.active[i] {
+		return
+	}
+	from, end := s.offsets[i], s.offsets[i+1]
+	kernel.Ahead(s.to[from:end])
+	if s.cost == nil {
+		kernel.Ahead(s.weight[from:end])
+	} else {
+		kernel.Ahead(s.cost[from:end])
+	}
+}
+
+// edgesAhead is how many nodes before its turn the edges of a node are fetched.
+const edgesAhead = 4
 
 const (
 	// manyNodes is the number of nodes from which on they are visited in blocks of blockNodes, since nodes

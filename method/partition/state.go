@@ -334,7 +334,8 @@ func (s *state) aggregate(number []int32) *network {
 			out.degree = append(out.degree, s.degreeSum[c])
 		}
 		apart, exclusions = apart[:0], exclusions[:0]
-		for _, i := range members.Of(c) {
+		for t, i := range members.Of(c) {
+			s.fetch(members.Values, members.Offsets[c]+t, true)
 			s.addCosts(int(i))
 			exclusions = append(exclusions, rowOf(&s.exclusions, int(i))...)
 			for _, j := range rowOf(&s.apart, int(i)) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/internal/parallel"
 	"github.com/mvclust/mvclust/method/graph"
 	"github.com/mvclust/mvclust/method/sparse"
@@ -282,6 +283,9 @@ func (n *Neighbourhoods) weigh(ctx context.Context, out *graph.Graph, threads in
 		index, p := out.Of(i)
 		above, _ := slices.BinarySearch(index, int32(i))
 		for e := above; e < len(index); e++ {
+			if e+ahead < len(index) {
+				n.fetch(int(index[e+ahead]))
+			}
 			j := int(index[e])
 			of, weight := n.of(j)
 			mine, theirs := r.shared(of, weight)
@@ -296,6 +300,16 @@ func (n *Neighbourhoods) weigh(ctx context.Context, out *graph.Graph, threads in
 	}
 	mirror(out)
 	return out, nil
+}
+
+// ahead is how many edges before they are needed the neighbours of a sample are fetched into the cache.
+const ahead = 3
+
+// fetch brings the neighbours of a sample into the cache.
+func (n *Neighbourhoods) fetch(i int) {
+	index, weight := n.of(i)
+	kernel.Ahead(index)
+	kernel.Ahead(weight)
 }
 
 // manySamples is the number of samples whose neighbours no cache holds.

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego || noasm
+
+package kernel
+
+import "unsafe"
+
+func ahead(unsafe.Pointer, int) {}
