@@ -125,7 +125,7 @@ func (f *finder) near(rows, centres block, keep int, arrange func(near []rank.Ke
 		best := best[worker]
 		best.reset(hi - lo)
 		some := block{data: rows.data, dims: rows.dims, index: rows.index[lo:hi], id: noNumber[:hi-lo], row: place[:hi-lo]}
-		f.scratch(worker).product.multiply(f.ctx, f.cellSum(), best, some, centres, oneWay)
+		f.multiplySketched(f.scratch(worker).product, best, some, centres)
 		for t := range hi - lo {
 			near := best.best(int32(t))
 			arrange(near)
@@ -136,6 +136,34 @@ func (f *finder) near(rows, centres block, keep int, arrange func(near []rank.Ke
 		done(float64(hi-lo) * float64(centres.count()))
 	})
 	return cells, err
+}
+
+// multiplySketched offers all centres to the rows of an empty topK, some of them first: the centres are in a random
+// order, so that the best of these say from what similarity on others count. For a row that has too few others
+// then, all come once more.
+func (f *finder) multiplySketched(p *product, best *topK, rows, centres block) {
+	part, keep := centres.count()/6&^(wholePanels-1), best.keep
+	if part == 0 || 4*keep > centres.count() {
+		p.multiply(f.ctx, f.cellSum(), best, rows, centres, oneWay)
+		return
+	}
+	best.sketch(sketchOf(keep, float64(part)/float64(centres.count())))
+	p.multiply(f.ctx, f.cellSum(), best, rows, centres.part(0, part), oneWay)
+	for _, row := range rows.row {
+		best.cut(row)
+	}
+	best.resume(keep)
+	p.multiply(f.ctx, f.cellSum(), best, rows, centres.part(part, centres.count()), oneWay)
+	var again block
+	for t, row := range rows.row {
+		if int(best.fill[row]) < keep {
+			best.empty(row)
+			again.index, again.id, again.row = append(again.index, rows.index[t]), append(again.id, rows.id[t]), append(again.row, row)
+		}
+	}
+	if again.data, again.dims = rows.data, rows.dims; again.count() > 0 {
+		p.multiply(f.ctx, f.cellSum(), best, again, centres, oneWay)
+	}
 }
 
 // groupByCell sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item

@@ -385,7 +385,7 @@ func (x *Index) search(f *finder, rows block, ids []int32, take func(worker int,
 		return cmp.Or(cmp.Compare(near[int(a)*x.probes], near[int(b)*x.probes]), cmp.Compare(a, b))
 	})
 	visitors := make([]indexScratch, f.threads)
-	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads, max(rowsAtATime/4, n/(8*f.threads))))
+	per := max(1, min(rowsAtATime, (n+f.threads-1)/f.threads, max(rowsAtATime/4, n/(4*f.threads))))
 	return order, parallel.Blocks(f.ctx, f.threads, n, per, func(worker, lo, hi int) {
 		v, l := &visitors[worker], f.scratch(worker)
 		if v.best == nil {
@@ -422,16 +422,9 @@ type indexScratch struct {
 	again  []int32 // places of rows whose sketch was too good
 }
 
-// sketch returns how many candidates the first panels of the cells must have for a row, so that there
-// are nearly always keep among all rows of the cells that are no worse than the last of them: as many as are
-// expected, and three standard deviations. It returns 0 where these panels are much of the cells.
+// sketch is sketchOf the first panels of the cells.
 func (x *Index) sketch(keep int) int {
-	share := float64(wholePanels*x.cells.count()) / float64(x.made.rows.count())
-	if share > 1.0/3 {
-		return 0
-	}
-	expected := float64(keep) * share
-	return int(math.Ceil(expected+3*math.Sqrt(expected))) + 1
+	return sketchOf(keep, float64(wholePanels*x.cells.count())/float64(x.made.rows.count()))
 }
 
 // probe compares some rows with the cells that they probe, the cells of most rows first. The first panels of

@@ -101,3 +101,54 @@ func TestSketch(t *testing.T) {
 		t.Errorf("cells of few rows have a bar of %d", bar)
 	}
 }
+
+// A bar from some of the centres changes nothing, also where these are much nearer than all others.
+func TestNearSketched(t *testing.T) {
+	const count, dims, keep, rows = 600, 6, 10, 200
+	random := rand.New(rand.NewPCG(3, 4))
+	data := make([]float32, (rows+count)*dims)
+	for at := range data {
+		data[at] = float32(random.NormFloat64())
+	}
+	for c := range 2 * keep { // the first centres lie where half of the rows do
+		for d := range dims {
+			data[(rows+c)*dims+d] *= 0.001
+		}
+	}
+	for i := range rows / 2 {
+		for d := range dims {
+			data[i*dims+d] *= 0.001
+		}
+	}
+	s, err := similarity.NewSpace(t.Context(), &view.View{Name: "v", Samples: rows + count, Dims: dims, Data: data}, similarity.L2, nil, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFinder(t.Context(), s, 1, 1, Settings{}, 2, nil)
+	f.meter.expect(1)
+	some, centres := f.rows.part(0, rows), block{data: data[rows*dims:], dims: dims, index: numbers(count), id: numbers(count)}
+	if sketchOf(keep, 0.15) >= keep {
+		t.Fatal("some of the centres are no bar")
+	}
+	got, err := f.near(some, centres, keep, func([]rank.Key) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, similarities := numbers(rows + count)[rows:], make([]float32, count)
+	for i := range rows {
+		s.Similarities(similarities, i, all)
+		var keys []rank.Key
+		for c, x := range similarities {
+			keys = append(keys, rank.New(x, int32(c)))
+		}
+		want := map[int32]bool{}
+		for _, k := range rank.Best(keys, keep) {
+			want[k.Number()] = true
+		}
+		for _, c := range got[i*keep:][:keep] {
+			if !want[c] {
+				t.Fatalf("row %d has centre %d, want %v", i, c, want)
+			}
+		}
+	}
+}

@@ -58,6 +58,17 @@ const (
 	lockShift = 8
 )
 
+// sketchOf returns how many candidates a share of the rows must have, so that there are nearly always keep among all
+// rows that are no worse than the last of them: as many as are expected, and three standard deviations. It returns 0
+// where the share is so large that the others hardly cost more.
+func sketchOf(keep int, share float64) int {
+	if share > 1.0/3 {
+		return 0
+	}
+	expected := float64(keep) * share
+	return int(math.Ceil(expected+3*math.Sqrt(expected))) + 1
+}
+
 // sketch makes all rows keep fewer candidates until resume, which leaves those that there are then.
 func (b *topK) sketch(keep int) { b.keep, b.full = keep, min(b.room, 2*keep+8) }
 
@@ -104,6 +115,14 @@ func (b *topK) of(row int32) []rank.Key {
 
 // pushAll adds hits under the locks of their rows, and reports whether a threshold rose.
 func (b *topK) pushAll(hits []hit) (raised bool) {
+	if b.locks == nil {
+		for _, h := range hits {
+			if b.push(h.row, h.key) {
+				raised = true
+			}
+		}
+		return raised
+	}
 	var held *sync.Mutex
 	for _, h := range hits {
 		held = b.lockRow(h.row, held)
