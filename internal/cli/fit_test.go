@@ -24,6 +24,7 @@ import (
 	"github.com/mvclust/mvclust"
 	"github.com/mvclust/mvclust/internal/files/dataset"
 	"github.com/mvclust/mvclust/internal/kernel"
+	"github.com/mvclust/mvclust/method/selection"
 )
 
 // quickOptions are those of a run that takes a moment.
@@ -632,5 +633,26 @@ func TestModelIsNoFile(t *testing.T) {
 	o := command(t, dir, "explain", "out", "1")
 	if o.status != statusFailed || !isLine(o.stderr) || !strings.Contains(o.stderr, "is not a regular file") {
 		t.Errorf("status %d, %q", o.status, o.stderr)
+	}
+}
+
+// The line about the choice counts what was passed over since the views do not foretell it, and a single cluster is not among that.
+func TestChoiceReportPassedOver(t *testing.T) {
+	trace := &mvclust.Trace{Chosen: 1, Tried: []selection.Candidate{
+		{Neighbours: 5, Resolution: 30, Clusters: 400, Discriminability: 0.4, Score: 0.1},
+		{Neighbours: 40, Resolution: 1, Clusters: 9, Discriminability: 0.5, Score: 0.2},
+		{Neighbours: 40, Resolution: 0.1, Clusters: 1, Score: 0},
+		{Neighbours: 40, Resolution: 2, Clusters: 20, Discriminability: 1, Score: 0.1},
+	}}
+	const passed = "; 1 other passed over, in whose clusters the views do not place samples"
+	if got := newChoiceReport(trace, false).Why; !strings.HasSuffix(got, passed) {
+		t.Errorf("%q does not end with %q", got, passed)
+	}
+	if got := newChoiceReport(trace, true).Why; strings.Contains(got, "passed over") {
+		t.Errorf("%q, which was asked for", got)
+	}
+	trace.Tried[0].Discriminability = 0.8
+	if got := newChoiceReport(trace, false).Why; strings.Contains(got, "passed over") {
+		t.Errorf("%q, where nothing was", got)
 	}
 }

@@ -179,10 +179,24 @@ func newChoiceReport(trace *mvclust.Trace, asked bool) *choiceReport {
 		r.Why = fmt.Sprintf("%s at resolution %.3g: of %d partitions tried, the most stable for its compression (%.2f with another resolution, %.2f with other neighbours, %.0f%% shorter walks)",
 			words.Count(c.Neighbours, "neighbour"), c.Resolution, len(trace.Tried), c.Plateau, c.Agreement, 100*c.Compression)
 	}
+	if n := passedOver(trace); n > 0 && !asked {
+		r.Why += fmt.Sprintf("; %s passed over, in whose clusters the views do not place samples", words.Count(n, "other"))
+	}
 	if c.Divided > 0 {
 		r.Why += fmt.Sprintf("; %s divided further, where finer partitions agree on the parts", words.Count(c.Divided, "cluster"))
 	}
 	return r
+}
+
+// passedOver counts the partitions that were not chosen since the views hardly foretell their clusters.
+func passedOver(trace *mvclust.Trace) int {
+	n := 0
+	for at, c := range trace.Tried {
+		if at != trace.Chosen && c.Clusters > 1 && c.Foretold() < 1 {
+			n++
+		}
+	}
+	return n
 }
 
 type partReport struct {
