@@ -13,7 +13,7 @@ import (
 )
 
 // stages are the packages of the method, in the order of the flow.
-var stages = strings.Fields("view similarity neighbour agreement pair probability posterior graph constraint refine partition linkage separation selection structure")
+var stages = strings.Fields("view similarity neighbour agreement pair probability posterior graph constraint refine partition linkage separation discriminant selection structure")
 
 // mayImport says which packages of the module a folder's packages may import, by the folder; a
 // final * stands for the folders below, too. The longest entry counts.

@@ -79,7 +79,7 @@ func Criteria() []Criterion {
 		},
 		{
 			Name: "discriminability", Meaning: "how far the views foretell the clusters of samples, beyond chance (kappa of linear discriminant analysis)",
-			Exponents: [3]float64{4, 4, 0}, Factor: (*Candidate).Foretold,
+			Exponents: [3]float64{8, 8, 0}, Factor: (*Candidate).Foretold,
 			measure: func(*judge, int) float64 { return 1 }, field: func(c *Candidate) *float64 { return &c.Discriminability },
 		},
 	}
