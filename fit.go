@@ -322,8 +322,8 @@ func (r *run) evidence(views []*View) (*evidence, error) {
 	return e, err
 }
 
-// discriminant reads what clusters are foretold by, where the granularity is to be chosen. It returns nil where it is not, and for samples
-// that are only held against clouds.
+// discriminant reads what clusters are foretold by, where the granularity is to be chosen. It returns nil where it is
+// not, and for samples that are only held against clouds.
 func (r *run) discriminant(p *pairs) (*discriminant.Coordinates, error) {
 	if r.plan.Preset != Auto || r.plan.most > 0 {
 		return nil, nil

@@ -88,8 +88,8 @@ func (r *run) space(v *View, scaler *view.Scaler, m int) (*similarity.Space, err
 	return space, r.varied(space, err, m)
 }
 
-// sparse returns the space of view m where it is mostly zeros, and its neighbours are found sooner by the values that are not; else nil. The samples of
-// an index are compared whole.
+// sparse returns the space of view m where it is mostly zeros, and its neighbours are found sooner by the values that
+// are not; else nil. The samples of an index are compared whole.
 func (r *run) sparse(v *View, scaler *view.Scaler, m int) (*similarity.Space, error) {
 	if r.plan.Metrics[m] != similarity.Cosine || v.Samples >= r.plan.indexed {
 		return nil, nil
@@ -141,7 +141,8 @@ func (r *run) neighbours(spaces []*similarity.Space) ([]*neighbour.Lists, []*nei
 	own := sparse.Permutation(r.plan.Order).Inverse()
 	lists, indexes := make([]*neighbour.Lists, len(spaces)), make([]*neighbour.Parts, len(spaces))
 	for m, s := range spaces {
-		kept, err := s, error(nil)
+		kept := s
+		var err error
 		if !s.Sparse() {
 			if kept, err = s.Kept(r.ctx, r.plan.Threads); err != nil { // until the next view
 				return nil, nil, err

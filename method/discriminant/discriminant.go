@@ -45,8 +45,8 @@ type coordinates struct {
 	scatter []float64 // dims x dims: the sums of products over the samples, the lower triangle
 }
 
-// Read returns the coordinates of the samples of the spaces, one for each view, by their similarities that are not localised. A view that fewer than two samples have
-// is left out. It is nil for more than MaxSamples samples. It takes 512 bytes for each sample and view. The errors are those of Space.Check,
+// Read returns the coordinates of the samples of the spaces, one for each view, by their similarities that are not
+// localised. A view that fewer than two samples have is left out. It is nil for more than MaxSamples samples. It takes 512 bytes for each sample and view. The errors are those of Space.Check,
 // spaces of different samples, and the context's own.
 func Read(ctx context.Context, spaces []*similarity.Space, threads int) (*Coordinates, error) {
 	c := &Coordinates{}
@@ -78,8 +78,8 @@ func Read(ctx context.Context, spaces []*similarity.Space, threads int) (*Coordi
 // read returns the coordinates in one view.
 func read(ctx context.Context, s *similarity.Space, threads int) (*coordinates, error) {
 	n := s.Count()
-	landmarks := make([]int32, min(mostLandmarks, max(2, n/everyLandmark)))
-	d := len(landmarks)
+	d := landmarksOf(n)
+	landmarks := make([]int32, d)
 	for k := range landmarks {
 		landmarks[k] = int32(s.Sample(sparse.Spaced(k, d, n)))
 	}
@@ -123,6 +123,9 @@ func read(ctx context.Context, s *similarity.Space, threads int) (*coordinates, 
 	})
 	return v, err
 }
+
+// landmarksOf returns how many of n samples all are compared with.
+func landmarksOf(n int) int { return min(mostLandmarks, max(2, n/everyLandmark)) }
 
 // of returns the coordinates of sample i.
 func (v *coordinates) of(i int) []float32 { return v.data[i*v.dims:][:v.dims] }
@@ -168,9 +171,9 @@ func (c *Coordinates) Of(ctx context.Context, labels []int32, clusters, threads 
 	for t := range tested {
 		tested[t] = int32(sparse.Spaced(t, len(tested), len(labels)))
 	}
-	scores := make([]*scores, len(c.views))
+	views := make([]*scores, len(c.views))
 	err := parallel.Blocks(ctx, threads, len(c.views), 1, func(_, m, _ int) {
-		scores[m] = c.views[m].scores(labels, clusters, tested)
+		views[m] = c.views[m].scores(labels, clusters, tested)
 	})
 	if err != nil {
 		return 0, err
@@ -182,7 +185,7 @@ func (c *Coordinates) Of(ctx context.Context, labels []int32, clusters, threads 
 			own := labels[tested[t]]
 			copy(sum, prior)
 			sum[own] = math.Log(sizes[own] - 1)
-			for m, s := range scores {
+			for m, s := range views {
 				if c.views[m].has[tested[t]] {
 					s.add(sum, part, t, own)
 				}
@@ -358,6 +361,6 @@ func Footprint(samples, views int) int64 {
 	if samples > MaxSamples {
 		return 0
 	}
-	n, d := int64(samples), int64(min(mostLandmarks, max(2, samples/everyLandmark)))
+	n, d := int64(samples), int64(landmarksOf(samples))
 	return int64(views) * (n*(4*d+1) + 16*d*d + n/2*(12*d+20) + 4*d*min(n, foretold))
 }

@@ -139,31 +139,26 @@ func (f *finder) near(rows, centres block, keep int, arrange func(near []rank.Ke
 }
 
 // multiplySketched offers all centres to the rows of an empty topK, some of them first: the centres are in a random
-// order, so that the best of these say from what similarity on others count. For a row that has too few others
-// then, all come once more.
+// order, so that the best of these say from what similarity on others count.
 func (f *finder) multiplySketched(p *product, best *topK, rows, centres block) {
-	part, keep := centres.count()/6&^(wholePanels-1), best.keep
-	if part == 0 || 4*keep > centres.count() {
-		p.multiply(f.ctx, f.cellSum(), best, rows, centres, oneWay)
+	offer := func(rows, centres block) { p.multiply(f.ctx, f.cellSum(), best, rows, centres, oneWay) }
+	all := centres.count()
+	some := all / 6 &^ (wholePanels - 1)
+	if some == 0 || 4*best.keep > all {
+		offer(rows, centres)
 		return
 	}
-	best.sketch(sketchOf(keep, float64(part)/float64(centres.count())))
-	p.multiply(f.ctx, f.cellSum(), best, rows, centres.part(0, part), oneWay)
-	for _, row := range rows.row {
-		best.cut(row)
+	short := best.sketched(rows.count(), sketchOf(best.keep, float64(some)/float64(all)), nil,
+		func() { offer(rows, centres.part(0, some)) },
+		func() { offer(rows, centres.part(some, all)) })
+	if len(short) == 0 {
+		return
 	}
-	best.resume(keep)
-	p.multiply(f.ctx, f.cellSum(), best, rows, centres.part(part, centres.count()), oneWay)
-	var again block
-	for t, row := range rows.row {
-		if int(best.fill[row]) < keep {
-			best.empty(row)
-			again.index, again.id, again.row = append(again.index, rows.index[t]), append(again.id, rows.id[t]), append(again.row, row)
-		}
+	again := block{data: rows.data, dims: rows.dims}
+	for _, t := range short {
+		again.index, again.id, again.row = append(again.index, rows.index[t]), append(again.id, rows.id[t]), append(again.row, t)
 	}
-	if again.data, again.dims = rows.data, rows.dims; again.count() > 0 {
-		p.multiply(f.ctx, f.cellSum(), best, again, centres, oneWay)
-	}
+	offer(again, centres)
 }
 
 // groupByCell sorts items by cell: those of cell c are order[start[c]:start[c+1]]. Item

@@ -434,26 +434,14 @@ func (x *Index) probe(f *finder, l *scratch, v *indexScratch, rows block, near, 
 	v.best.reset(len(some))
 	v.sort(x, near, some)
 	all := math.MaxInt
-	keep := v.best.keep
-	sketch := x.sketch(keep)
+	sketch := x.sketch(v.best.keep)
 	if sketch == 0 {
 		x.compare(f, l, v, rows, ids, some, 0, all)
 		return
 	}
-	v.best.sketch(sketch)
-	x.compare(f, l, v, rows, ids, some, 0, wholePanels)
-	for t := range some {
-		v.best.cut(int32(t))
-	}
-	v.best.resume(keep)
-	x.compare(f, l, v, rows, ids, some, wholePanels, all)
-	v.again = v.again[:0]
-	for t := range some {
-		if v.best.fill[t] < int32(keep) {
-			v.best.empty(int32(t))
-			v.again = append(v.again, int32(t))
-		}
-	}
+	v.again = v.best.sketched(len(some), sketch, v.again,
+		func() { x.compare(f, l, v, rows, ids, some, 0, wholePanels) },
+		func() { x.compare(f, l, v, rows, ids, some, wholePanels, all) })
 	if len(v.again) > 0 {
 		v.only(x.cells.count())
 		x.compare(f, l, v, rows, ids, some, 0, all)

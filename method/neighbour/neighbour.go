@@ -203,7 +203,7 @@ func search(ctx context.Context, s *similarity.Space, k int, seed uint64, settin
 			return nil, nil, err
 		}
 	}
-	if settings.approximates(s.Count(), k) && !s.Sparse() {
+	if !s.Sparse() && settings.approximates(s.Count(), k) {
 		c, err := findCopies(ctx, s, threads)
 		if err != nil {
 			return nil, nil, err

@@ -69,6 +69,28 @@ func sketchOf(keep int, share float64) int {
 	return int(math.Ceil(expected+3*math.Sqrt(expected))) + 1
 }
 
+// sketched has first and then rest offer candidates to the given number of rows, which have none: the best of first, as many as sketch says,
+// are a bar for rest. It returns, in the memory of short, the rows that have too few candidates in the end, and empties them: all
+// candidates are to be offered to these once more.
+func (b *topK) sketched(rows, sketch int, short []int32, first, rest func()) []int32 {
+	keep := b.keep
+	b.sketch(sketch)
+	first()
+	for row := range int32(rows) {
+		b.cut(row)
+	}
+	b.resume(keep)
+	rest()
+	short = short[:0]
+	for row := range int32(rows) {
+		if int(b.fill[row]) < keep {
+			b.empty(row)
+			short = append(short, row)
+		}
+	}
+	return short
+}
+
 // sketch makes all rows keep fewer candidates until resume, which leaves those that there are then.
 func (b *topK) sketch(keep int) { b.keep, b.full = keep, min(b.room, 2*keep+8) }
 

@@ -134,7 +134,7 @@ const (
 
 // decide is choose. It measures the discriminability of the candidates that choose takes, until it takes some that
 // are measured: that of others can only make their scores lower.
-func (s *searcher) decide(ctx context.Context, candidates []Candidate, most, threads int) (best int, isClear bool, err error) {
+func (s *searcher) decide(ctx context.Context, candidates []Candidate, most, threads int) (int, bool, error) {
 	measured := make([]bool, len(candidates))
 	for {
 		first, best, isClear := choose(candidates, s.plan.samples, most)
@@ -142,20 +142,21 @@ func (s *searcher) decide(ctx context.Context, candidates []Candidate, most, thr
 			return best, isClear, nil
 		}
 		for _, at := range []int{first, best} {
-			c := &candidates[at]
 			if measured[at] {
 				continue
 			}
-			measured[at] = true
-			if c.Discriminability, err = s.set.Discriminant.Of(ctx, c.labels, c.Clusters, threads); err != nil {
+			c := &candidates[at]
+			kappa, err := s.set.Discriminant.Of(ctx, c.labels, c.Clusters, threads)
+			if err != nil {
 				return 0, false, err
 			}
+			c.Discriminability, measured[at] = kappa, true
 		}
 	}
 }
 
-// choose sets the scores, and returns the place of the best candidate by the first score, that of the best of all, and whether its plateau
-// is clear. If it is not, the scores are those for this case. If it is, they are those by which it
+// choose sets the scores, and returns the place of the best candidate by the first score, that of the best of all, and
+// whether the plateau of the first is clear. If it is not, the scores are those for this case. If it is, they are those by which it
 // is; but of all that are about as clear, the best is the one that the other score prefers, which
 // looks less at the plateau and more at what the clusters say of the walk.
 func choose(candidates []Candidate, samples, most int) (first, best int, isClear bool) {

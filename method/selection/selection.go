@@ -121,9 +121,9 @@ type Candidate struct {
 	// Discriminability is discriminant.Coordinates.Of the clusters that stand for all orders: how far the views foretell in
 	// which cluster a sample is. It is measured of the candidates that would be chosen otherwise, and is 1 of all others.
 	Discriminability float64 `json:"discriminability"`
-	// Score is the product of powers of the Criteria, Foretold()^8 among them: Plateau^2.5 x Agreement^4 x Evenness^2 x
-	// Apart()^2 x Compression where the best plateau by this score is clear, and (Agreement x
-	// Reproducibility)^4 x Modularity^2 x Apart()^2 x Evenness x Compression where it is not. Of N samples,
+	// Score is the product of powers of the Criteria: Plateau^2.5 x Agreement^4 x Evenness^2 x Apart()^2 x
+	// Foretold()^8 x Compression where the best plateau by this score is clear, and (Agreement x
+	// Reproducibility)^4 x Modularity^2 x Apart()^2 x Foretold()^8 x Evenness x Compression where it is not. Of N samples,
 	// 30,000 or more, Evenness is raised to the power of max(30,000/N, 1/4) first. It is 0 for a
 	// single cluster, and for more than half as many as samples unless classes are tiny. The best
 	// is the candidate of the largest second score: of those about as clear where there is a clear

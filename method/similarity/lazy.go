@@ -19,9 +19,7 @@ type lazyRows struct {
 	scaler *view.Scaler
 	known  []view.Lengths // by sample, of the rows that Fill has made
 	places int            // of each lazyScratch
-
-	mu    sync.Mutex
-	spare []*lazyScratch // not in use
+	spare  spares[lazyScratch]
 }
 
 // lazyScratch holds the rows that one thread has compared last: the samples that come next often
@@ -140,23 +138,39 @@ func (s *Space) Fill(to []float32, r int) {
 
 // borrow returns a scratch for rows of the given dimensions, which is to be given back.
 func (l *lazyRows) borrow(dims int) *lazyScratch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if last := len(l.spare) - 1; last >= 0 {
-		x := l.spare[last]
-		l.spare = l.spare[:last]
-		return x
-	}
-	return &lazyScratch{
-		wide: make([]float64, dims), query: make([]float32, dims), rows: make([]float32, l.places*dims),
-		sample: slices.Repeat([]int32{absent}, l.places), turn: make([]uint32, l.places),
-	}
+	return l.spare.borrow(func() *lazyScratch {
+		return &lazyScratch{
+			wide: make([]float64, dims), query: make([]float32, dims), rows: make([]float32, l.places*dims),
+			sample: slices.Repeat([]int32{absent}, l.places), turn: make([]uint32, l.places),
+		}
+	})
 }
 
-func (l *lazyRows) giveBack(x *lazyScratch) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.spare = append(l.spare, x)
+func (l *lazyRows) giveBack(x *lazyScratch) { l.spare.giveBack(x) }
+
+// spares are the scratches of threads that are not in use.
+type spares[T any] struct {
+	mu   sync.Mutex
+	free []*T
+}
+
+// borrow returns the scratch that was given back last, or a new one.
+func (s *spares[T]) borrow(make func() *T) *T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.free) - 1
+	if last < 0 {
+		return make()
+	}
+	x := s.free[last]
+	s.free = s.free[:last]
+	return x
+}
+
+func (s *spares[T]) giveBack(x *T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, x)
 }
 
 // fill sets to to the row of a sample.

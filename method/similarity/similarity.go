@@ -382,10 +382,6 @@ func (s *Space) Similarities(dst []float32, i int, others []int32) {
 	if s.scale != nil {
 		scale = s.scale[s.slot[i]]
 	}
-	if s.sparse != nil {
-		s.sparse.against(s, i, scale, dst, others)
-		return
-	}
 	var query []float32
 	if s.lazy == nil {
 		query = s.row(s.slot[i])
@@ -404,6 +400,8 @@ func (s *Space) against(dst, query []float32, slot int32, scale float32, others 
 			slots[t] = max(s.slot[j], 0) // any row will do for an absent one
 		}
 		switch {
+		case s.sparse != nil && query == nil:
+			s.sparse.between(slot, slots[:n], dst)
 		case s.lazy == nil:
 			s.kernel.Against(s.Sum(), query, s.data, slots[:n], dst)
 		case query == nil:

@@ -2,8 +2,6 @@ package similarity
 
 import (
 	"context"
-	"math"
-	"sync"
 
 	"github.com/mvclust/mvclust/method/sparse"
 	"github.com/mvclust/mvclust/method/view"
@@ -12,9 +10,7 @@ import (
 // sparseRows compares the rows of samples that are mostly zeros.
 type sparseRows struct {
 	apart *view.Sparse
-
-	mu    sync.Mutex
-	spare []*sparseScratch // not in use
+	spare spares[sparseScratch]
 }
 
 // sparseScratch is one thread's memory.
@@ -93,37 +89,18 @@ func (s *Space) All(dst []float32, r int) {
 	}
 }
 
-// against is Similarities for sample i, which has the view.
-func (a *sparseRows) against(s *Space, i int, scale float32, dst []float32, others []int32) {
+// between sets dst[t] to the product of the rows of two slots, for every one of the others.
+func (a *sparseRows) between(slot int32, others []int32, dst []float32) {
 	x := a.borrow()
 	defer a.giveBack(x)
-	a.apart.Spread(&x.row, int(s.slot[i]))
-	for t, j := range others {
-		slot := s.slot[j]
-		if slot < 0 {
-			dst[t] = float32(math.NaN())
-			continue
-		}
-		if dst[t] = float32(x.row.Product(int(slot))); scale != 0 {
-			dst[t] = -s.Distance(dst[t]) * (scale * s.scale[slot])
-		}
+	a.apart.Spread(&x.row, int(slot))
+	for t, other := range others {
+		dst[t] = float32(x.row.Product(int(other)))
 	}
 }
 
-// borrow returns a scratch, which is to be given back.
 func (a *sparseRows) borrow() *sparseScratch {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if last := len(a.spare) - 1; last >= 0 {
-		x := a.spare[last]
-		a.spare = a.spare[:last]
-		return x
-	}
-	return &sparseScratch{}
+	return a.spare.borrow(func() *sparseScratch { return &sparseScratch{} })
 }
 
-func (a *sparseRows) giveBack(x *sparseScratch) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.spare = append(a.spare, x)
-}
+func (a *sparseRows) giveBack(x *sparseScratch) { a.spare.giveBack(x) }

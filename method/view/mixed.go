@@ -114,10 +114,10 @@ func (s *Scaler) variances(ctx context.Context, v *View, some []int) (variances 
 	if err != nil {
 		return variances, err
 	}
-	pairs := float64(len(some)*(len(some)-1)) / 2
 	if apart != nil {
-		return apart.variances(ctx, pairs)
+		return apart.variances(ctx)
 	}
+	pairs := float64(len(some)*(len(some)-1)) / 2
 	w, joined := width(v.Dims), make([]float64, Mixed.Dims(v.Dims))
 	rows := make([][]float64, len(some))
 	for i := range rows {

@@ -221,7 +221,8 @@ func (x *Spread) cosines(j int) (cosines [3]float64) {
 }
 
 // variances returns those of the cosines of all pairs of samples, by version.
-func (a *Sparse) variances(ctx context.Context, pairs float64) (variances [3]float64, err error) {
+func (a *Sparse) variances(ctx context.Context) (variances [3]float64, err error) {
+	pairs := float64(len(a.weights)*(len(a.weights)-1)) / 2
 	var x Spread
 	var sums, squares [3]float64
 	for i := range a.weights {
