@@ -65,6 +65,11 @@ func (r *run) fitAlone(views []*View) (*Result, error) {
 		return nil, err
 	}
 	again.alone, again.costs = alone, again.costs[:len(again.costs)-1] // without StageAlone
+	again.emptied = r.emptied
+	again.trace = Trace{
+		Candidates: r.trace.Candidates, Zero: r.trace.Zero, FirstZero: r.trace.FirstZero, Search: r.trace.Search,
+		Readings: r.trace.Readings, Agreement: r.trace.Agreement,
+	}
 	if result, err = again.fit(views); err != nil {
 		return nil, err
 	}

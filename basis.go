@@ -23,6 +23,9 @@ type basis struct {
 // would are left out, and the others are what they would be had these never been there; or all but the one that is
 // compared alone.
 func (r *run) basis(views []*View) (*basis, error) {
+	if r.alone != nil {
+		return r.basisAlone(views)
+	}
 	b := &basis{}
 	var err error
 	if b.scalers, b.spaces, err = r.prepare(views); err != nil {
@@ -39,22 +42,36 @@ func (r *run) basis(views []*View) (*basis, error) {
 	if r.trace.Agreement, err = agreement.Measure(r.ctx, b.spaces, b.lists, r.plan.Seed, r.plan.Threads); err != nil {
 		return nil, err
 	}
-	if r.alone != nil {
-		r.trace.Agreement.LeftOut = r.alone.but(len(views))
+	if r.plan.choosesAlone() {
+		r.emptied = b.but(slices.Repeat([]bool{true}, len(views)))
 	}
 	leftOut := r.trace.Agreement.LeftOut
 	if !slices.Contains(leftOut, true) {
 		return b, nil
 	}
+	b = b.but(leftOut)
+	if r.plan.Consume { // the rows are gone
+		return b, nil
+	}
+	return b, r.without(views, b, leftOut)
+}
+
+// basisAlone is basis where one view is compared alone. What the others are was found before.
+func (r *run) basisAlone(views []*View) (*basis, error) {
+	leftOut := r.alone.but(len(views))
+	r.trace.Agreement = &agreement.Report{Agreement: r.trace.Agreement.Agreement, LeftOut: leftOut}
+	return r.emptied, r.without(views, r.emptied, leftOut)
+}
+
+// but returns the basis as if no sample had the views that are left out.
+func (b *basis) but(leftOut []bool) *basis {
+	b = &basis{slices.Clone(b.scalers), slices.Clone(b.spaces), slices.Clone(b.lists), slices.Clone(b.indexes)}
 	for m, out := range leftOut {
 		if out {
 			b.spaces[m], b.lists[m], b.indexes[m] = b.spaces[m].Emptied(), b.lists[m].Emptied(), nil
 		}
 	}
-	if r.plan.Consume { // the rows are gone
-		return b, nil
-	}
-	return b, r.without(views, b, leftOut)
+	return b
 }
 
 // without makes b again, but for the views that are left out. They had a say in the order of the samples, by which ties

@@ -130,6 +130,8 @@ type run struct {
 	chosen *choice
 	// alone is the one view that is compared; nil for all.
 	alone *Alone
+	// emptied is the basis of all views as if no sample had them, where one may be compared alone.
+	emptied *basis
 }
 
 // newRun checks the views and plans the run.

@@ -69,14 +69,18 @@ func (r *run) cloud(views []*View, chosen []int, seed uint64) ([]*View, error) {
 	return structure.Cloud(r.ctx, excerpt, seed, r.plan.Threads)
 }
 
-// score clusters the views, which it may change, as the plan says. It returns the score, and whether separations
-// are part of it.
+// score clusters the views, which it may change, as the plan says, or the one that is compared alone. It returns the score,
+// and whether separations are part of it.
 func (r *run) score(views []*View, small *plan) (score float64, measured bool, err error) {
-	inner, err := newRun(r.ctx, views, small.Options)
+	opt := small.Options
+	if r.alone != nil {
+		views, opt.Metrics = views[r.alone.View:][:1], opt.Metrics[r.alone.View:][:1]
+	}
+	inner, err := newRun(r.ctx, views, opt)
 	if err != nil {
 		return 0, false, err
 	}
-	inner.plan.most, inner.alone = small.most, r.alone
+	inner.plan.most = small.most
 	e, err := inner.evidence(views)
 	if err != nil {
 		return 0, false, err

@@ -257,25 +257,25 @@ func (s *Space) Gather(p sparse.Permutation) *Space {
 	return &out
 }
 
-// Emptied returns the space as if no sample had the view.
+// Emptied returns the space as if no sample had the view. It holds no rows.
 func (s *Space) Emptied() *Space {
-	out := *s
-	out.slot, out.sample = make([]int32, len(s.slot)), nil
-	for i := range out.slot {
-		out.slot[i] = absent
+	out := s.Only(nil)
+	out.data, out.lazy, out.stored, out.sparse = nil, nil, nil, nil
+	if s.scale != nil {
+		out.scale = []float32{}
 	}
-	return &out
+	return out
 }
 
 // Only returns the space as if no sample but those listed had the view. They must have it and
 // ascend. It shares the rows of s, and panics if a sample is out of range.
 func (s *Space) Only(samples []int32) *Space {
-	out := s.Emptied()
+	out := *s
+	out.slot, out.sample = slices.Repeat([]int32{absent}, len(s.slot)), samples
 	for _, i := range samples {
 		out.slot[i] = s.slot[i]
 	}
-	out.sample = samples
-	return out
+	return &out
 }
 
 // overflows reports whether the sum of |x-y|^p over two rows of such values may leave
