@@ -41,7 +41,7 @@ func (r *run) fitAlone(views []*View) (*Result, error) {
 	begun := time.Now()
 	step := r.begin(StageAlone, len(views)+1)
 	var alone *Alone
-	if r.chosen.Unclear() {
+	if !r.trace.Doubted && r.chosen.Unclear() {
 		if alone, err = r.clearest(views, step.done); err != nil {
 			return nil, err
 		}

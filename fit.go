@@ -66,6 +66,7 @@ func (r *run) fit(views []*View) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.doubted = compared.Doubted(p.samples)
 	e, err := r.evidence(views)
 	if err != nil {
 		return nil, err
@@ -128,6 +129,8 @@ type run struct {
 	cutter *cutter
 	// chosen is what was chosen under Auto, before it meets Options.Clusters and Options.Examples.
 	chosen *choice
+	// doubted is the number of clusters up to which no plateau is clear.
+	doubted int
 	// alone is the one view that is compared; nil for all.
 	alone *Alone
 	// emptied is the basis of all views as if no sample had them, where one may be compared alone.

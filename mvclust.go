@@ -177,9 +177,11 @@ type Trace struct {
 	// Alone tells of the one view that is compared, since what is chosen in it alone is much clearer than what is
 	// chosen in all views; nil where there is none. Agreement.LeftOut marks the others.
 	Alone *Alone
-	// Tried holds, under Auto, the partitions among which the one at Chosen was chosen.
-	Tried  []selection.Candidate
-	Chosen int
+	// Tried holds, under Auto, the partitions among which the one at Chosen was chosen. Doubted says that a plateau was as
+	// stable as a clear one, but did not count, since clouds without groups have such plateaus, too.
+	Tried   []selection.Candidate
+	Chosen  int
+	Doubted bool
 	// Pairs is the number of pairs that were looked at, T.
 	Pairs int
 	// Similarities counts, by view, how alike the training pairs are, on the scale of the

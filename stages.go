@@ -404,7 +404,7 @@ func (r *run) cluster(fused *graph.Graph, known, loose *constraint.Resolved, e *
 // the best.
 func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, e *evidence) (*clustering, error) {
 	set := r.plan.selection()
-	set.Features, set.Discriminant = e.features, e.discriminant
+	set.Features, set.Discriminant, set.Doubted = e.features, e.discriminant, r.doubted
 	if set.Loose = loose; known == loose {
 		known = nil
 	}
@@ -414,7 +414,7 @@ func (r *run) choose(fused *graph.Graph, known, loose *constraint.Resolved, e *e
 		return nil, err
 	}
 	r.trace.Edges = found.Graph.Edges()
-	r.trace.Tried, r.trace.Chosen = found.Candidates, found.Best
+	r.trace.Tried, r.trace.Chosen, r.trace.Doubted = found.Candidates, found.Best, found.Doubted
 	best := &found.Candidates[found.Best]
 	chosen := Granularity{best.Neighbours, best.Resolution, r.plan.Neighbours == 0 && r.plan.Resolution == 0}
 	return &clustering{chosen, found.Graph, found.Neighbourhoods, found.Partition, found.Levels, found.Level}, nil

@@ -276,6 +276,9 @@ func newLearnReport(m *probability.Functions) learnReport {
 	return learnReport{len(m.Curve) - 1, m.Kept, m.Curve[0].Total, m.Curve[m.Kept].Total, m.Curve}
 }
 
+// doubtedNote says why no clear plateau was taken.
+const doubtedNote = "broad clusters are found again with other numbers of neighbors, but nearly as well in clouds without groups, so that alone did not choose them"
+
 // linkedNote says where the clusters come from.
 const linkedNote = "the clusters are those of average linkage, by which more of the nearest neighbours stay together than in as many clusters made by moves"
 
@@ -285,6 +288,9 @@ func (r *runReport) addViews(set *dataset.Set, result *mvclust.Result) {
 	r.Inputs.Files, r.Inputs.Samples, r.Inputs.IDs = set.Files, set.Views[0].Samples, set.IDs != nil
 	if trace.Distinct == 1 {
 		r.Notes = append(r.Notes, same(r.Inputs.Samples, len(result.Sizes)))
+	}
+	if trace.Doubted {
+		r.Notes = append(r.Notes, doubtedNote)
 	}
 	if trace.Linked && result.Level < 0 {
 		r.Notes = append(r.Notes, linkedNote)

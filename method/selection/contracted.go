@@ -106,7 +106,7 @@ func SearchContracted(ctx context.Context, c *Contraction, set Settings, seed ui
 	if err := setCriteria(ctx, walk, nil, r.Candidates, len(s.plan.resolutions), threads); err != nil {
 		return nil, err
 	}
-	_, r.Best, r.Clear = choose(r.Candidates, all, all/2)
+	r.take(choose(r.Candidates, all, all/2, set.Doubted))
 	if err := s.divide(ctx, walk, r, threads); err != nil {
 		return nil, err
 	}

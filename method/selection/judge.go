@@ -134,49 +134,61 @@ const (
 
 // decide is choose. It measures the discriminability of the candidates that choose takes, until it takes some that
 // are measured: that of others can only make their scores lower.
-func (s *searcher) decide(ctx context.Context, candidates []Candidate, most, threads int) (int, bool, error) {
+func (s *searcher) decide(ctx context.Context, candidates []Candidate, most, threads int) (choice, error) {
 	measured := make([]bool, len(candidates))
 	for {
-		first, best, isClear := choose(candidates, s.plan.samples, most)
-		if s.set.Discriminant == nil || measured[first] && measured[best] {
-			return best, isClear, nil
+		made := choose(candidates, s.plan.samples, most, s.set.Doubted)
+		if s.set.Discriminant == nil || measured[made.first] && measured[made.best] {
+			return made, nil
 		}
-		for _, at := range []int{first, best} {
+		for _, at := range []int{made.first, made.best} {
 			if measured[at] {
 				continue
 			}
 			c := &candidates[at]
 			kappa, err := s.set.Discriminant.Of(ctx, c.labels, c.Clusters, threads)
 			if err != nil {
-				return 0, false, err
+				return choice{}, err
 			}
 			c.Discriminability, measured[at] = kappa, true
 		}
 	}
 }
 
-// choose sets the scores, and returns the place of the best candidate by the first score, that of the best of all, and
-// whether the plateau of the first is clear. If it is not, the scores are those for this case. If it is, they are those by which it
-// is; but of all that are about as clear, the best is the one that the other score prefers, which
-// looks less at the plateau and more at what the clusters say of the walk.
-func choose(candidates []Candidate, samples, most int) (first, best int, isClear bool) {
+// choice is what choose returns: the place of the best candidate by the first score and that of the best of all, whether
+// the plateau of the first is clear, and whether it would be were it not doubted.
+type choice struct {
+	first, best    int
+	clear, doubted bool
+}
+
+// choose sets the scores, and chooses. If the plateau of the best candidate by the first score is not clear, the scores are
+// those for this case. If it is, they are those by which it is; but of all that are about as clear, the best is the one that
+// the other score prefers, which looks less at the plateau and more at what the clusters say of the walk. Of at most so many
+// clusters as are doubted no plateau is clear.
+func choose(candidates []Candidate, samples, most, doubted int) (made choice) {
 	weight := evennessWeight(samples)
 	by := [...][]float64{whereClear: scores(candidates, whereClear, samples, most), whereUnclear: scores(candidates, whereUnclear, samples, most)}
-	first, row := top(candidates, by[whereClear]), whereUnclear
-	if isClear = candidates[first].clear(stable, weight); isClear {
+	made.first = top(candidates, by[whereClear])
+	first, row := &candidates[made.first], whereUnclear
+	if first.clear(stable, weight) {
+		made.doubted = first.Clusters <= doubted
+		made.clear = !made.doubted
+	}
+	if made.clear {
 		row = whereClear
 	}
 	for c := range candidates {
 		candidates[c].Score = by[row][c]
-		if isClear && !candidates[c].clear(stable*candidates[first].Stability(), weight) {
+		if made.clear && !candidates[c].clear(stable*first.Stability(), weight) {
 			by[whereUnclear][c] = 0
 		}
 	}
-	best = top(candidates, by[whereUnclear])
-	if by[whereUnclear][best] == 0 {
-		best = top(candidates, by[row])
+	made.best = top(candidates, by[whereUnclear])
+	if by[whereUnclear][made.best] == 0 {
+		made.best = top(candidates, by[row])
 	}
-	return first, best, isClear
+	return made
 }
 
 // scores returns the scores of all candidates with the exponents of a row.

@@ -39,6 +39,9 @@ type Settings struct {
 	// MaxNeighbours bounds the numbers of neighbours that are tried. 0 stands for what the function
 	// MaxNeighbours returns.
 	MaxNeighbours int
+	// Doubted is the number of clusters up to which no plateau counts as clear, since clouds without groups have some that
+	// are not much worse; 0 for none. structure.Report.Doubted returns it.
+	Doubted int
 	// Features are what Separation is measured by; nil for nothing.
 	Features *separation.Features
 	// Discriminant are what Discriminability is measured by, of as many samples as the graph; nil for nothing.
@@ -158,9 +161,10 @@ type Result struct {
 	// and then resolution.
 	Candidates []Candidate
 	// Best is the place of the chosen one among them, and Clear says that its plateau is clear:
-	// Plateau x Agreement is at least 0.9, and Evenness, as in Score, at least 0.5.
-	Best  int
-	Clear bool
+	// Plateau x Agreement is at least 0.9, and Evenness, as in Score, at least 0.5. Doubted says that one is, but of at
+	// most Settings.Doubted clusters, and so does not count.
+	Best           int
+	Clear, Doubted bool
 	// Graph holds the refined probabilities that it was found on.
 	Graph *graph.Graph
 	// Neighbourhoods holds the most probable neighbours in g, those that Graph was made of
@@ -281,9 +285,13 @@ func (s *searcher) judge(ctx context.Context, r *Result, threads int, tick func(
 		return nil, 0, err
 	}
 	tick(s.plan.judging())
-	r.Best, r.Clear, err = s.decide(ctx, r.Candidates, most, threads)
+	made, err := s.decide(ctx, r.Candidates, most, threads)
+	r.take(made)
 	return over, most, err
 }
+
+// take notes what was chosen.
+func (r *Result) take(made choice) { r.Best, r.Clear, r.Doubted = made.best, made.clear, made.doubted }
 
 // divide divides the chosen clusters where there are many samples.
 func (s *searcher) divide(ctx context.Context, over *walk, r *Result, threads int) (err error) {

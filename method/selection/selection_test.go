@@ -523,19 +523,19 @@ func TestChoose(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		tried   []Candidate
-		best    int
-		isClear bool
+		doubted int
+		want    choice
 	}{
-		{"a clear plateau", []Candidate{plateau, broad}, 0, true},
-		{"one cluster and crumbs", []Candidate{crumbs, broad}, 1, false},
-		{"two clear plateaus", []Candidate{plateau, finer, broad}, 1, true},
-		{"two clear plateaus, one of pieces of a cloud", []Candidate{plateau, pieces, broad}, 0, true},
-		{"a clear plateau and a less clear one", []Candidate{plateau, looser, broad}, 0, true},
-		{"a clear plateau without a second score", []Candidate{broad, chance}, 1, true},
+		{"a clear plateau", []Candidate{plateau, broad}, 0, choice{0, 0, true, false}},
+		{"one cluster and crumbs", []Candidate{crumbs, broad}, 4, choice{1, 1, false, false}},
+		{"two clear plateaus", []Candidate{plateau, finer, broad}, 3, choice{0, 1, true, false}},
+		{"two clear plateaus, one of pieces of a cloud", []Candidate{plateau, pieces, broad}, 0, choice{0, 0, true, false}},
+		{"a clear plateau and a less clear one", []Candidate{plateau, looser, broad}, 0, choice{0, 0, true, false}},
+		{"a clear plateau without a second score", []Candidate{broad, chance}, 0, choice{1, 1, true, false}},
+		{"a plateau that clouds have, too", []Candidate{plateau, broad}, 4, choice{0, 1, false, true}},
 	} {
-		_, best, isClear := choose(test.tried, 100, 50)
-		if best != test.best || isClear != test.isClear {
-			t.Errorf("%s: chosen %d, clear %t", test.name, best, isClear)
+		if made := choose(test.tried, 100, 50, test.doubted); made != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, made, test.want)
 		}
 	}
 }
@@ -576,13 +576,13 @@ func TestDecide(t *testing.T) {
 			if with {
 				s.set.Discriminant = coordinates
 			}
-			best, isClear, err := s.decide(t.Context(), tried, samples/2, 2)
+			made, err := s.decide(t.Context(), tried, samples/2, 2)
 			want := 0
 			if with {
 				want = 2
 			}
-			if err != nil || best != want || isClear != clear {
-				t.Errorf("with %t: chosen %d, clear %t, %v; want %d, %t", with, best, isClear, err, want, clear)
+			if err != nil || made.best != want || made.clear != clear {
+				t.Errorf("with %t: chosen %d, clear %t, %v; want %d, %t", with, made.best, made.clear, err, want, clear)
 			}
 			if with && (tried[0].Discriminability > 0.3 || tried[2].Discriminability < 0.9 || tried[1].Discriminability != 1) {
 				t.Errorf("discriminabilities are %v, %v and %v", tried[0].Discriminability, tried[1].Discriminability, tried[2].Discriminability)
@@ -590,7 +590,7 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	s := &searcher{plan: plan{samples: samples}, set: Settings{Discriminant: coordinates}}
-	if _, _, err := s.decide(t.Context(), []Candidate{{Clusters: 2, labels: true4[1:]}, {Clusters: 2, labels: true4[1:]}}, samples/2, 1); err == nil {
+	if _, err := s.decide(t.Context(), []Candidate{{Clusters: 2, labels: true4[1:]}, {Clusters: 2, labels: true4[1:]}}, samples/2, 1); err == nil {
 		t.Error("labels of other samples are taken")
 	}
 }

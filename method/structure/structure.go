@@ -63,6 +63,22 @@ func (r *Report) Hold(samples, clusters int) {
 	r.Few = r.Samples < samples && r.Samples < least*clusters
 }
 
+// doubt is how many times as large as that of the clouds the score must be for a plateau to count.
+const doubt = 4
+
+// Doubted returns the number of clusters up to which no plateau of so many samples counts as clear, 0 where any does and for a
+// nil Report. Plateaus are doubted where the score is at most 4 times that of the clouds, which fall into a few even pieces
+// that are found again, too: of at most a third as many clusters as samples were compared, or of any number where all were.
+func (r *Report) Doubted(samples int) int {
+	switch {
+	case r == nil || r.Score > doubt*r.CloudScore:
+		return 0
+	case r.Samples == samples:
+		return samples
+	}
+	return r.Samples / least
+}
+
 // String says the verdict in a line, with the two scores.
 func (r *Report) String() string {
 	words := "%v beyond that of a featureless cloud"

@@ -160,6 +160,22 @@ func TestFew(t *testing.T) {
 	}
 }
 
+// Plateaus of few clusters are doubted where the score is not well above that of the clouds, and of many clusters where all
+// samples were compared.
+func TestDoubted(t *testing.T) {
+	for _, c := range []struct {
+		score, cloud  float64
+		samples, want int
+	}{{0.5, 0.2, 900, 100}, {0.5, 0.2, 300, 300}, {0.5, 0.1, 900, 0}, {0.5, 0, 300, 0}, {0, 0, 900, 100}} {
+		if got := Judge(c.score, []float64{0, c.cloud}, 300, false).Doubted(c.samples); got != c.want {
+			t.Errorf("%v against %v, 300 of %d samples: up to %d clusters are doubted, want %d", c.score, c.cloud, c.samples, got, c.want)
+		}
+	}
+	if got := (*Report)(nil).Doubted(300); got != 0 {
+		t.Errorf("up to %d clusters are doubted without a comparison", got)
+	}
+}
+
 // TestScore holds that the largest product counts, of candidates that may be chosen.
 func TestScore(t *testing.T) {
 	candidates := []selection.Candidate{
