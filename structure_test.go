@@ -139,3 +139,32 @@ func TestStructureAbsent(t *testing.T) {
 		t.Errorf("the samples that are compared have no directions, and are told %v", got.Structure)
 	}
 }
+
+// TestDoubted holds that halves of a long cloud without groups, which are found again, are no clear plateau, and that groups are.
+func TestDoubted(t *testing.T) {
+	const samples, dims = 300, 20
+	doubted := 0
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		cloud := &mvclust.View{Name: "cloud", Samples: samples, Dims: dims, Data: make([]float32, samples*dims)}
+		for i := range samples {
+			row := cloud.Row(i)
+			for k := range row {
+				row[k] = float32(random.NormFloat64())
+			}
+			row[0] *= 20
+		}
+		if fit(t, []*mvclust.View{cloud}, mvclust.Options{}).Trace.Doubted {
+			doubted++
+		}
+		for i := range samples {
+			cloud.Row(i)[1+i%3] += 40
+		}
+		if r := fit(t, []*mvclust.View{cloud}, mvclust.Options{}); r.Trace.Doubted || r.Structure.Verdict != structure.Clear || len(r.Sizes) != 3 {
+			t.Errorf("seed %d: three groups are %d clusters, doubted %t, %v", seed, len(r.Sizes), r.Trace.Doubted, r.Structure)
+		}
+	}
+	if doubted == 0 {
+		t.Error("no plateau of a cloud is doubted")
+	}
+}
