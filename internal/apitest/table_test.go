@@ -342,6 +342,7 @@ var table = map[string]any{
 	"structure.Footprint":                structure.Footprint,
 	"structure.Judge":                    structure.Judge,
 	"structure.ParseVerdict":             structure.ParseVerdict,
+	"structure.Report.Doubted":           (*structure.Report).Doubted,
 	"structure.Report.String":            (*structure.Report).String,
 	"structure.Report.Hold":              (*structure.Report).Hold,
 	"structure.Score":                    structure.Score,
