@@ -58,25 +58,28 @@ type Report struct {
 // least is the number of samples of a cluster that must have been compared for it to show.
 const least = 3
 
-// Hold sets Few, given how many of how many samples were clustered.
-func (r *Report) Hold(samples, clusters int) {
-	r.Few = r.Samples < samples && r.Samples < least*clusters
+// showing returns how many clusters of so many samples can show at most: any number where all samples were compared.
+func (r *Report) showing(samples int) int {
+	if r.Samples == samples {
+		return samples
+	}
+	return r.Samples / least
 }
+
+// Hold sets Few, given how many of how many samples were clustered.
+func (r *Report) Hold(samples, clusters int) { r.Few = clusters > r.showing(samples) }
 
 // doubt is how many times as large as that of the clouds the score must be for a plateau to count.
 const doubt = 4
 
-// Doubted returns the number of clusters up to which no plateau of so many samples counts as clear, 0 where any does and for a
-// nil Report. Plateaus are doubted where the score is at most 4 times that of the clouds, which fall into a few even pieces
-// that are found again, too: of at most a third as many clusters as samples were compared, or of any number where all were.
+// Doubted returns the number of clusters up to which no plateau of so many samples counts as clear; 0 where any does, and for
+// a nil Report. Plateaus are doubted where Score is at most 4 times CloudScore: clouds fall into a few even pieces, too, that
+// are found again. Clusters so fine that they cannot show among the samples that were compared are not doubted.
 func (r *Report) Doubted(samples int) int {
-	switch {
-	case r == nil || r.Score > doubt*r.CloudScore:
+	if r == nil || r.Score > doubt*r.CloudScore {
 		return 0
-	case r.Samples == samples:
-		return samples
 	}
-	return r.Samples / least
+	return r.showing(samples)
 }
 
 // String says the verdict in a line, with the two scores.
