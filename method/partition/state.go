@@ -2,6 +2,7 @@ package partition
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/mvclust/mvclust/method/constraint"
@@ -254,19 +255,24 @@ func (s *state) addCosts(i int) {
 	}
 }
 
-// addUp adds up in costTo the values of edges, times sign.
+// addUp adds up in costTo the values of edges, times sign. It writes down every cluster and keeps those that are new: whether
+// one is cannot be foretold, and so a branch on it would take as long as the sum.
 func addUp[V float32 | float64](s *state, to []int32, value []V, sign float64) {
-	label, costTo, adjacent := s.label, s.costTo, s.adjacent
+	n := len(s.adjacent)
+	s.adjacent = slices.Grow(s.adjacent, len(to))
+	label, costTo, adjacent := s.label, s.costTo, s.adjacent[:n+len(to)]
 	value = value[:len(to)]
 	for e, j := range to {
 		c := label[j]
-		sum := costTo[c]
-		if sum == 0 {
-			adjacent = append(adjacent, c)
+		sum, fresh := costTo[c], 0
+		if math.Float64bits(sum) == 0 {
+			fresh = 1
 		}
+		adjacent[n] = c
+		n += fresh
 		costTo[c] = sum + sign*float64(value[e])
 	}
-	s.adjacent = adjacent
+	s.adjacent = adjacent[:n]
 }
 
 // costOf returns the cost of an edge.
