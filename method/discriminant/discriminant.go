@@ -255,9 +255,9 @@ func (v *coordinates) scores(labels []int32, clusters int, tested []int32) *scor
 		held++
 		sum := sums[l*d:][:d]
 		for a, x := range sum {
-			row := within[a*d:][:a+1]
-			for b := range row {
-				row[b] -= float64(x / n * sum[b])
+			row, mean := within[a*d:][:a+1], x/n
+			for b, y := range sum[:a+1] {
+				row[b] -= float64(mean * y)
 			}
 		}
 		for k := range sum {

@@ -63,14 +63,12 @@ func meanDistance(s *similarity.Space) float64 {
 	}
 	sum := 0.0
 	for t, i := range some {
-		s.Similarities(values, int(i), some)
-		for u, x := range values {
-			if u != t {
-				sum += float64(s.Distance(x))
-			}
+		s.Similarities(values, int(i), some[:t])
+		for _, x := range values[:t] {
+			sum += float64(s.Distance(x))
 		}
 	}
-	return sum / float64(max(1, count*(count-1)))
+	return 2 * sum / float64(max(1, count*(count-1)))
 }
 
 // Views returns the number of views that are compared. Without one, there are no distances.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/mvclust/mvclust/internal/kernel"
 	"github.com/mvclust/mvclust/method/sparse"
 )
 
@@ -45,20 +46,24 @@ func (s *Scaler) mix(ctx context.Context, v *View, order sparse.Permutation) err
 // moments finds Mean, Inverse and, of few features, Constants.
 func (s *Scaler) moments(v *View, present []int) {
 	s.Mean, s.Inverse = make([]float64, v.Dims), make([]float64, v.Dims)
-	n := float64(len(present))
+	n := float64(max(1, len(present)))
 	for _, i := range present {
 		for k, x := range v.Row(i) {
-			s.Mean[k] += s.value(x) / n
+			s.Mean[k] += s.value(x)
 		}
+	}
+	for k := range s.Mean {
+		s.Mean[k] /= n
 	}
 	for _, i := range present {
 		for k, x := range v.Row(i) {
 			d := s.value(x) - s.Mean[k]
-			s.Inverse[k] += d * d / n
+			s.Inverse[k] += d * d
 		}
 	}
 	var squares [3]float64 // of the mean row, by version, and the variances around it
-	for k, variance := range s.Inverse {
+	for k, sum := range s.Inverse {
+		variance := sum / n
 		s.Inverse[k] = 0
 		squares[0] += s.Mean[k]*s.Mean[k] + variance
 		if s.Span[k] > 0 && variance > 0 {
@@ -117,60 +122,38 @@ func (s *Scaler) variances(ctx context.Context, v *View, some []int) (variances 
 	if apart != nil {
 		return apart.variances(ctx)
 	}
-	pairs := float64(len(some)*(len(some)-1)) / 2
 	w, joined := width(v.Dims), make([]float64, Mixed.Dims(v.Dims))
-	rows := make([][]float64, len(some))
-	for i := range rows {
-		rows[i] = make([]float64, w)
+	rows, earlier, cosines := make([]float32, len(some)*w), make([]int32, len(some)), make([]float32, len(some))
+	for i := range earlier {
+		earlier[i] = int32(i)
 	}
-	row := make([]float64, len(rows))
+	loops, pairs := kernel.Best(), float64(max(1, len(some)*(len(some)-1)/2))
 	for part := range variances {
-		for i, to := range rows {
+		for i := range some {
 			s.join(joined, v.Row(some[i]))
-			copy(to, joined[part*w:])
+			for k, x := range joined[part*w:][:w] {
+				rows[i*w+k] = float32(x)
+			}
 		}
 		sum, squares := 0.0, 0.0
-		for i, a := range rows {
+		for i := range some {
 			if ctx.Err() != nil {
 				return variances, ctx.Err()
 			}
-			cosines(row, a, rows[:i])
-			for _, cosine := range row[:i] {
-				sum += cosine / pairs
-				squares += cosine * cosine / pairs
+			loops.Against(kernel.Dot, rows[i*w:][:w], rows, earlier[:i], cosines[:i])
+			for _, x := range cosines[:i] {
+				sum += float64(x)
+				squares += float64(x) * float64(x)
 			}
 		}
-		variances[part] = squares - sum*sum
+		mean := sum / pairs
+		variances[part] = squares/pairs - mean*mean
 	}
 	return variances, nil
 }
 
-// cosines sets to[t] to the product of a and others[t]. Four products are added up side by side, each in
-// the order of the dimensions.
-func cosines(to, a []float64, others [][]float64) {
-	for len(others) >= 4 {
-		p, q, r, s := others[0][:len(a)], others[1][:len(a)], others[2][:len(a)], others[3][:len(a)]
-		var x, y, z, w float64
-		for k, v := range a {
-			x += v * p[k]
-			y += v * q[k]
-			z += v * r[k]
-			w += v * s[k]
-		}
-		to[0], to[1], to[2], to[3] = x, y, z, w
-		to, others = to[4:], others[4:]
-	}
-	for t, b := range others {
-		sum := 0.0
-		for k, x := range b {
-			sum += a[k] * x
-		}
-		to[t] = sum
-	}
-}
-
-// rounding is the largest variance of cosines that rounding alone brings about.
-const rounding = 1e-14
+// rounding is the largest variance of 32-bit cosines that rounding alone brings about.
+const rounding = 1e-12
 
 // central is the distance from the mean, in standard deviations, below which a 32-bit
 // feature may be the mean but for rounding.
