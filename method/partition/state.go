@@ -197,21 +197,20 @@ func (s *state) best(i int) (cluster int32, change float64) {
 		least += degree * (s.degreeSum[own] - s.degree[i])
 	}
 	stay := least
+	costTo, degreeSum := s.costTo, s.degreeSum
 	for _, c := range s.adjacent {
-		if c == own {
+		x := costTo[c]
+		if degree > 0 {
+			x += degree * degreeSum[c]
+		}
+		if x > least || c == own || x == least && (best == own || c > best) {
 			continue
 		}
-		x := s.costTo[c]
-		if degree > 0 {
-			x += degree * s.degreeSum[c]
+		if s.conflicts(i, c) {
+			s.active[i] = true // the member in conflict may leave
+			continue
 		}
-		if x < least || x == least && best != own && c < best {
-			if s.conflicts(i, c) {
-				s.active[i] = true // the member in conflict may leave
-				continue
-			}
-			best, least = c, x
-		}
+		best, least = c, x
 	}
 	if least > 0 && s.size[own] > 1 {
 		return alone, -stay
